@@ -84,10 +84,15 @@ void explain_verdict(twin_mail *mail, const twin_message *message, const twin_ma
         print_label(mail, e);
         if (verdict->is_brief)
             printf("    brief       a few words: not called %s for its content alone\n", e->label);
+        if (e->is_unfounded)
+            printf("    unfounded   what is seen, sender and lookalikes say %+.2f: too little to call it %s\n",
+                   e->grounds, e->label);
         if (e->is_contested)
             printf("    contested   much speaks for %s, too\n", e->label);
         size_t count = mail_words(words, mail, message, e->label);
         for (size_t k = 0; k < count; k++) {
+            if (!words[k].is_seen && (k == 0 || words[k - 1].is_seen))
+                printf("    and of what is not seen:\n");
             printf("    %+6.2f      ", words[k].weight);
             escape_message(stdout, words[k].kind, strlen(words[k].kind));
             printf(": ");

@@ -60,6 +60,7 @@ static void record_words(struct record *record, twin_mail *mail, const twin_mess
         record_string(record, "kind", words[k].kind);
         record_string(record, "word", words[k].word);
         record_fixed(record, "weight", words[k].weight, 4);
+        record_flag(record, "seen", words[k].is_seen);
         record_object_end(record);
     }
     record_list_end(record);
@@ -79,6 +80,8 @@ void record_evidence(struct record *record, twin_mail *mail, const twin_message 
         record_fixed(record, "lookalike", e->lookalike, 6);
         record_fixed(record, "above", e->above, 6);
         record_fixed(record, "below", e->below, 6);
+        record_fixed(record, "grounds", e->grounds, 6);
+        record_flag(record, "unfounded", e->is_unfounded);
         record_flag(record, "contested", e->is_contested);
         record_sender(record, &e->senders);
         record_nearest(record, mail, "nearest", &e->nearest, message);

@@ -4,7 +4,7 @@
  * and TWIN_MAIL_GOOD are the two that mean something: good is what none of the other labels fits. A verdict rests on
  * three kinds of evidence, each with a number of its own:
  *
- *     content     two online learners over the words and bytes of the message
+ *     content     online learners over the words and bytes of the message, and over those that a person sees
  *     sender      how often mail from this address and domain was learnt under each label
  *     lookalike   the nearest message that was learnt under each label
  *
@@ -117,15 +117,17 @@ typedef struct twin_mail_lookalike {
     uint32_t copies;   /* known messages that are almost equal to the one checked */
 } twin_mail_lookalike;
 
-/* What a label has for it. All scores are log odds, positive for the label; with all evidence the score is their
- * sum. */
+/* What a label has for it. All scores are log odds, positive for the label; with all evidence the score is the sum of
+ * content, sender and lookalike. */
 typedef struct twin_mail_evidence {
     const char *label;
     uint64_t messages; /* learnt under it and remembered */
     double content, sender, lookalike;
     double score;        /* all together, by the method */
     double above, below; /* the label is given above, and is not below; between it is unsure */
-    bool is_contested;   /* below, but much of the content, or its beginning, speaks for the label: unsure */
+    double grounds;    /* what a person would accept: what is seen, less what all messages have; sender, lookalike */
+    bool is_unfounded; /* above, but on too little of these grounds: unsure */
+    bool is_contested; /* below, but much of the content, or its beginning, speaks for the label: unsure */
     twin_mail_sender senders;
     twin_mail_lookalike nearest, nearest_other; /* of the label; of any other */
 } twin_mail_evidence;
@@ -162,9 +164,11 @@ typedef struct twin_mail_word {
     char kind[32]; /* "body", "link", "from domain", the name of a header */
     char word[64]; /* cut if longer */
     double weight;
+    bool is_seen; /* by a person who reads the message; otherwise it is of how it came */
 } twin_mail_word;
 
-/* The words that count most, the strongest first. *count is the room in `out`, and becomes how many there are. */
+/* The words that count most: first those that are seen, then the others, each the strongest first. *count is the room in
+ * `out`, and becomes how many there are. */
 TWIN_API twin_status twin_mail_explain(twin_mail_word *out, size_t *count, twin_mail *mail, const char *label,
                                        const twin_message *message, twin_error *error);
 

@@ -25,7 +25,9 @@ struct twin__content_score twin__content_score(const struct twin__content *conte
 {
     double linear = twin__linear_score(content->cells, features);
     double margin = twin__margin_score(&content->margin, features);
-    return (struct twin__content_score){ linear, margin, (linear + 4 * margin) / 2 };
+    double always = (double)content->cells[TWIN__FEATURE_ALWAYS].weight +
+                    4 * (double)content->margin.weights[TWIN__FEATURE_ALWAYS];
+    return (struct twin__content_score){ linear, margin, (linear + 4 * margin) / 2, always / 2 };
 }
 
 double twin__content_contested(const struct twin__content *content, const struct twin__features *features)
@@ -39,7 +41,7 @@ double twin__content_contested(const struct twin__content *content, const struct
             block[weight > 0] += (double)fabsf(weight);
         }
         for (int side = 0; side < 2 && features->counts[b]; side++)
-            sums[side] += block[side] / sqrt(features->counts[b]);
+            sums[side] += block[side] * twin__feature_scale(features, b);
     }
     return sums[0] > 0 ? sums[1] / sums[0] : 0;
 }

@@ -1,4 +1,5 @@
-/* content.h — what the words and bytes of a message say: two learners, one threshold, for one label against the rest. */
+/* content.h — what features of a message say: two learners for one label against the rest. A label has two of these: of all
+ * features, and of what is seen. */
 #ifndef TWIN_MAIL_CONTENT_H
 #define TWIN_MAIL_CONTENT_H
 
@@ -7,6 +8,9 @@
 
 /* The trust from which a label is taken to be right. */
 #define TWIN__BELIEVED 0.5
+
+/* By what a label is judged. */
+enum twin__judge { TWIN__BY_ALL, TWIN__BY_SEEN, TWIN__JUDGES };
 
 struct twin__content {
     struct twin__linear_cell *cells;
@@ -20,6 +24,7 @@ void twin__content_clear(struct twin__content *content);
 /* What the two learners say, and both together: log odds of the label, positive for it. */
 struct twin__content_score {
     double linear, margin, both;
+    double always; /* of both: what every message has */
 };
 struct twin__content_score twin__content_score(const struct twin__content *content,
                                                const struct twin__features *features);

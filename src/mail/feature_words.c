@@ -111,7 +111,7 @@ static void name_waiting(struct twin__marks *marks, size_t numbers, const struct
     struct twin__waiting_words *waiting = &marks->waiting[numbers];
     uint64_t hashes[SIP_TEXTS];
     twin__kernels()->sip_texts(hashes, waiting->numbers, numbers, marks->hash.key);
-    marks->visit(marks->context, (uint32_t)hashes[0] & (TWIN__FEATURE_PLACES - 1), kind->name, word);
+    marks->visit(marks->context, twin__place_of(hashes[0]), kind->name, word);
     waiting->count = 0;
 }
 

@@ -43,10 +43,17 @@ struct twin__marks {
 twin_status twin__marks_init(struct twin__marks *marks, const uint64_t key[2]);
 void twin__marks_clear(struct twin__marks *marks);
 
+/* The place of a hash: 0 is TWIN__FEATURE_ALWAYS. */
+static inline uint32_t twin__place_of(uint64_t hash)
+{
+    uint32_t place = (uint32_t)hash & (TWIN__FEATURE_PLACES - 1);
+    return place + !place;
+}
+
 /* Marks the place of a hash. */
 static inline void twin__mark(struct twin__marks *marks, uint64_t hash)
 {
-    uint32_t place = (uint32_t)hash & (TWIN__FEATURE_PLACES - 1), word = place / 64;
+    uint32_t place = twin__place_of(hash), word = place / 64;
     marks->bitmap[word] |= (uint64_t)1 << place % 64;
     marks->summary[word / 64] |= (uint64_t)1 << word % 64;
 }

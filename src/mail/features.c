@@ -89,10 +89,9 @@ static const char *const fixed_names[FIXED_KINDS] = {
 struct twin__feature_maker {
     struct twin__marks marks; /* of the block that is being made */
     struct twin__word_kind fixed[FIXED_KINDS];
-    uint32_t *places[TWIN__FEATURE_BLOCKS], *opening[TWIN__FEATURE_BLOCKS];
-    uint64_t *windows;   /* hashes */
-    bool has_signatures; /* among the headers of the message */
-    bool has_opening;    /* there is more text behind it */
+    uint32_t *places[TWIN__FEATURE_BLOCKS], *opening[TWIN__FEATURE_BLOCKS]; /* opening: of what is seen */
+    uint64_t *windows;                                                      /* hashes */
+    bool has_signatures;                                                    /* among the headers of the message */
 };
 
 /* Marks a word that may be absent. */
@@ -130,10 +129,29 @@ static bool is_signature(twin_text name)
     return false;
 }
 
-static void add_headers(twin__feature_maker *maker, const twin_message *message)
+/* What mail programs show of the headers. */
+static bool is_shown(twin_text name)
+{
+    return twin__is_named(name, "subject") || twin__is_named(name, "from");
+}
+
+static void add_shown_headers(twin__feature_maker *maker, const twin_message *message)
+{
+    for (size_t i = 0; i < message->header_count && i < MOST_HEADERS; i++) {
+        const twin_message_header *header = &message->headers[i];
+        if (!is_shown(header->name))
+            continue;
+        struct twin__word_kind kind = twin__word_kind_of(&maker->marks, header->name);
+        twin__mark_words(&maker->marks, &kind, header->value, TWIN__WORDS_OF_HEADER, MOST_HEADER_WORDS);
+    }
+}
+
+/* Names, their order, and the values of the other headers. */
+static void add_other_headers(twin__feature_maker *maker, const twin_message *message)
 {
     const struct twin__word_kind *name_kind = &maker->fixed[HEADER], *order_kind = &maker->fixed[HEADER_ORDER];
     uint64_t order = 0; /* a hash of the names so far */
+    maker->has_signatures = false;
     for (size_t i = 0; i < message->header_count && i < MOST_HEADERS; i++) {
         const twin_message_header *header = &message->headers[i];
         struct twin__word_kind kind = twin__word_kind_of(&maker->marks, header->name);
@@ -144,16 +162,19 @@ static void add_headers(twin__feature_maker *maker, const twin_message *message)
             twin__mark(&maker->marks, order ^ order_kind->hash);
         bool is_signed = is_signature(header->name);
         maker->has_signatures |= is_signed;
-        if (!is_signed && !is_unique(header->name))
+        if (!is_signed && !is_unique(header->name) && !is_shown(header->name))
             twin__mark_words(&maker->marks, &kind, header->value, TWIN__WORDS_OF_HEADER, MOST_HEADER_WORDS);
     }
 }
 
-static void add_addresses(twin__feature_maker *maker, const twin_message *message)
+/* Those of From and Reply-To, or those of hosts and lists. */
+static void add_addresses(twin__feature_maker *maker, const twin_message *message, bool shown)
 {
     for (size_t i = 0; i < message->address_count && i < MOST_HOPS; i++) {
         const twin_message_address *address = &message->addresses[i];
         unsigned kind = ADDRESS + 4 * (unsigned)address->role;
+        if ((address->role == TWIN_MESSAGE_FROM || address->role == TWIN_MESSAGE_REPLY_TO) != shown)
+            continue;
         add(maker, kind, address->address);
         add(maker, kind + 1, address->domain);
         add(maker, kind + 2, address->registered);
@@ -213,12 +234,11 @@ static void add_parts(twin__feature_maker *maker, const twin_message *message)
     }
 }
 
-/* Everything, but of the text only the first words. Returns the rest of it. */
+/* What is seen, but of the text only the first words. Returns the rest of it. */
 static twin_text add_opening_words(twin__feature_maker *maker, const twin_message *message)
 {
-    add_headers(maker, message);
-    add_addresses(maker, message);
-    add_route(maker, message);
+    add_shown_headers(maker, message);
+    add_addresses(maker, message, true);
     add_parts(maker, message);
     twin_text rest =
         twin__mark_words(&maker->marks, &maker->fixed[BODY], message->folded, TWIN__WORDS_OF_TEXT, OPENING_WORDS);
@@ -229,6 +249,14 @@ static twin_text add_opening_words(twin__feature_maker *maker, const twin_messag
 static void add_further_words(twin__feature_maker *maker, twin_text rest)
 {
     twin__mark_words(&maker->marks, &maker->fixed[BODY], rest, TWIN__WORDS_OF_TEXT, MOST_BODY_WORDS - OPENING_WORDS);
+    twin__mark_waiting(&maker->marks);
+}
+
+static void add_other_words(twin__feature_maker *maker, const twin_message *message)
+{
+    add_other_headers(maker, message);
+    add_addresses(maker, message, false);
+    add_route(maker, message);
     twin__mark_waiting(&maker->marks);
 }
 
@@ -261,51 +289,53 @@ static void add_some(twin__feature_maker *maker, twin_text text, size_t *left)
     *left -= length;
 }
 
+/* How many of the first bytes of the headers are left without signatures. */
+static size_t unsigned_bytes(const twin__feature_maker *maker, twin_text headers)
+{
+    struct twin__fields fields = twin__fields_of(headers);
+    struct twin__field field;
+    const char *begin = headers.bytes;
+    size_t count = 0;
+    if (!maker->has_signatures)
+        return headers.length < WINDOWED_BYTES ? headers.length : WINDOWED_BYTES;
+    while (count < WINDOWED_BYTES && twin__fields_next(&field, &fields)) {
+        count += is_signature(field.name) ? 0 : (size_t)(fields.at - begin);
+        begin = fields.at;
+    }
+    return count < WINDOWED_BYTES ? count : WINDOWED_BYTES;
+}
+
 /* The headers without signatures, one stretch of lines after the other. */
-static void add_unsigned(twin__feature_maker *maker, twin_text headers, size_t *left)
+static void add_header_windows(twin__feature_maker *maker, twin_text headers, size_t left)
 {
     struct twin__fields fields = twin__fields_of(headers);
     struct twin__field field;
     const char *begin = headers.bytes, *end = begin;
-    while (end < begin + *left && twin__fields_next(&field, &fields)) {
+    if (!maker->has_signatures) {
+        add_some(maker, headers, &left);
+        return;
+    }
+    while (end < begin + left && twin__fields_next(&field, &fields)) {
         if (is_signature(field.name)) {
-            add_some(maker, (twin_text){ begin, (size_t)(end - begin) }, left);
+            add_some(maker, (twin_text){ begin, (size_t)(end - begin) }, &left);
             begin = fields.at;
         }
         end = fields.at;
     }
-    add_some(maker, (twin_text){ begin, (size_t)(end - begin) }, left);
+    add_some(maker, (twin_text){ begin, (size_t)(end - begin) }, &left);
 }
 
-/* The last of these texts. Returns how many windows there are with its first bytes, which are listed. */
-static uint32_t add_last(twin__feature_maker *maker, twin_text text, size_t first, size_t left)
+/* The body, or the text that is seen. Windows of its first bytes are those of the opening. */
+static void add_body_windows(struct twin__features *opening, twin__feature_maker *maker, twin_text text, size_t left)
 {
-    if (first > text.length)
-        first = text.length;
-    size_t before = left;
+    size_t first = text.length < OPENING_BYTES ? text.length : OPENING_BYTES, before = left;
     add_some(maker, (twin_text){ text.bytes, first }, &left);
-    uint32_t opening = maker->has_opening ? twin__list_marked(maker->opening[1], &maker->marks) : 0;
+    if (opening->counts[TWIN__SEEN_WORDS])
+        opening->counts[TWIN__SEEN_WINDOWS] = twin__list_marked(maker->opening[TWIN__SEEN_WINDOWS], &maker->marks);
     first = before - left;                                              /* what there was room for */
     size_t again = first < WINDOW_BYTES - 1 ? first : WINDOW_BYTES - 1; /* windows across the cut */
     left += again;
     add_some(maker, (twin_text){ text.bytes + first - again, text.length - first + again }, &left);
-    return opening;
-}
-
-/* Returns the number of windows of the opening. */
-static uint32_t add_raw(twin__feature_maker *maker, const twin_message *message)
-{
-    size_t left = WINDOWED_BYTES;
-    twin_text raw = message->raw, headers = { raw.bytes, message->header_length };
-    bool veiled = is_veiled(message);
-    if (!maker->has_signatures && !veiled)
-        return add_last(maker, raw, headers.length + OPENING_BYTES, left);
-    if (maker->has_signatures)
-        add_unsigned(maker, headers, &left);
-    else
-        add_some(maker, headers, &left);
-    twin_text body = { raw.bytes + headers.length, raw.length - headers.length };
-    return add_last(maker, veiled ? message->folded : body, OPENING_BYTES, left);
 }
 
 /* ---- the maker */
@@ -327,8 +357,8 @@ twin_status twin__feature_maker_create(twin__feature_maker **out, const uint64_t
     maker->windows = malloc(WINDOWED_BYTES * sizeof *maker->windows);
     bool good = status == TWIN_OK && maker->windows;
     for (int i = 0; i < TWIN__FEATURE_BLOCKS; i++) {
-        size_t most = i == 0 ? MOST_WORDS : WINDOWED_BYTES;
-        maker->places[i] = malloc((most + 1) * sizeof *maker->places[i]);
+        size_t most = i <= TWIN__OTHER_WORDS ? MOST_WORDS : WINDOWED_BYTES;
+        maker->places[i] = malloc((most + 1) * sizeof *maker->places[i]); /* see twin__list_marked() */
         maker->opening[i] = malloc((most + 1) * sizeof *maker->opening[i]);
         good = good && maker->places[i] && maker->opening[i];
     }
@@ -345,38 +375,72 @@ void twin__feature_maker_free(twin__feature_maker *maker)
     if (!maker)
         return;
     twin__marks_clear(&maker->marks);
+    free(maker->windows);
     for (int i = 0; i < TWIN__FEATURE_BLOCKS; i++) {
         free(maker->places[i]);
         free(maker->opening[i]);
     }
-    free(maker->windows);
     free(maker);
+}
+
+/* Takes what is marked, and leaves out what is listed as seen. */
+static void take_others(struct twin__features *out, twin__feature_maker *maker, int seen_block)
+{
+    const uint32_t *seen = out->places[seen_block];
+    uint32_t *others = maker->places[seen_block + 1], all = twin__take_marked(others, &maker->marks), count = 0;
+    uint32_t s = 0, end = out->counts[seen_block];
+    for (uint32_t i = 0; i < all; i++) {
+        uint32_t place = others[i];
+        bool is_seen = s < end && seen[s] == place;
+        others[count] = place;
+        count += !is_seen;
+        s += is_seen;
+    }
+    out->counts[seen_block + 1] = count;
 }
 
 twin_status twin__features_make(struct twin__features *out, struct twin__features *opening,
                                 twin__feature_maker *maker, const twin_message *message)
 {
-    maker->has_signatures = false;
-    twin_text rest = add_opening_words(maker, message);
-    maker->has_opening = rest.length > 0;
-    opening->counts[0] = maker->has_opening ? twin__list_marked(maker->opening[0], &maker->marks) : 0;
-    add_further_words(maker, rest);
-    out->counts[0] = twin__take_marked(maker->places[0], &maker->marks);
-    opening->counts[1] = add_raw(maker, message);
-    out->counts[1] = twin__take_marked(maker->places[1], &maker->marks);
-    for (int i = 0; i < TWIN__FEATURE_BLOCKS; i++) {
-        out->places[i] = maker->places[i];
-        opening->places[i] = maker->opening[i];
+    for (int b = 0; b < TWIN__FEATURE_BLOCKS; b++) {
+        out->places[b] = maker->places[b];
+        opening->places[b] = b & 1 ? maker->places[b] : maker->opening[b];
+        opening->counts[b] = 0;
     }
+    twin_text rest = add_opening_words(maker, message);
+    if (rest.length)
+        opening->counts[TWIN__SEEN_WORDS] = twin__list_marked(maker->opening[TWIN__SEEN_WORDS], &maker->marks);
+    add_further_words(maker, rest);
+    out->counts[TWIN__SEEN_WORDS] = twin__list_marked(maker->places[TWIN__SEEN_WORDS], &maker->marks);
+    add_other_words(maker, message);
+    take_others(out, maker, TWIN__SEEN_WORDS);
+
+    twin_text raw = message->raw, headers = { raw.bytes, message->header_length };
+    twin_text body = { raw.bytes + headers.length, raw.length - headers.length };
+    size_t header_bytes = unsigned_bytes(maker, headers);
+    add_body_windows(opening, maker, is_veiled(message) ? message->folded : body, WINDOWED_BYTES - header_bytes);
+    out->counts[TWIN__SEEN_WINDOWS] = twin__list_marked(maker->places[TWIN__SEEN_WINDOWS], &maker->marks);
+    if (!maker->has_signatures && !is_veiled(message)) { /* windows across the end of the headers, too */
+        header_bytes =
+            header_bytes + WINDOW_BYTES - 1 < WINDOWED_BYTES ? header_bytes + WINDOW_BYTES - 1 : WINDOWED_BYTES;
+        headers.length = header_bytes < raw.length ? header_bytes : raw.length;
+    }
+    add_header_windows(maker, headers, header_bytes);
+    take_others(out, maker, TWIN__SEEN_WINDOWS);
+    for (int b = TWIN__OTHER_WORDS; b < TWIN__FEATURE_BLOCKS && rest.length; b += 2)
+        opening->counts[b] = out->counts[b];
     return TWIN_OK;
 }
 
-twin_status twin__features_name(twin__feature_maker *maker, const twin_message *message, twin__feature_visit *visit,
-                                void *context)
+twin_status twin__features_name(twin__feature_maker *maker, const twin_message *message, bool seen,
+                                twin__feature_visit *visit, void *context)
 {
     maker->marks.visit = visit;
     maker->marks.context = context;
-    add_further_words(maker, add_opening_words(maker, message));
+    if (seen)
+        add_further_words(maker, add_opening_words(maker, message));
+    else
+        add_other_words(maker, message);
     maker->marks.visit = NULL;
     return TWIN_OK;
 }

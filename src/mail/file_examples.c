@@ -10,12 +10,15 @@ enum { EXAMPLE_HEAD = 24, REHEARSED_PER_VALUE = 16 };
 
 /* ---- examples of the second voter */
 
-static uint64_t example_key(unsigned label, uint64_t number)
+/* The label and the judge come before the number of the message. */
+enum { LABEL_SHIFT = 48, JUDGE_SHIFT = 47 };
+
+static uint64_t example_key(uint64_t slot, uint64_t number)
 {
-    return (uint64_t)label << 48 | number;
+    return slot << JUDGE_SHIFT | number;
 }
 
-static twin_status save_example(twin__store_txn *txn, unsigned label, const struct twin__margin_example *example,
+static twin_status save_example(twin__store_txn *txn, uint64_t slot, const struct twin__margin_example *example,
                                 twin_error *error)
 {
     unsigned char *value = malloc(EXAMPLE_HEAD + twin__mail_features_room(example->counts));
@@ -25,7 +28,7 @@ static twin_status save_example(twin__store_txn *txn, unsigned label, const stru
     memcpy(value + 16, &example->alpha, 4);
     twin__put4(value + 20, example->positive | (uint32_t)example->calm << 1);
     unsigned char *end = twin__mail_put_features(value + EXAMPLE_HEAD, example->places, example->counts);
-    uint64_t key = example_key(label, example->number);
+    uint64_t key = example_key(slot, example->number);
     struct twin__bytes bytes = { value, (size_t)(end - value) };
     twin__mail_put_check(value, bytes.length, key);
     twin_status status = twin__store_put(txn, TWIN__MAIL_EXAMPLES, key, bytes, TWIN__STORE_SET, error);
@@ -34,7 +37,7 @@ static twin_status save_example(twin__store_txn *txn, unsigned label, const stru
 }
 
 /* Both lists are increasing: what is in the file and no longer in memory is deleted. */
-static twin_status save_examples(twin__store_txn *txn, unsigned label, const struct twin__margin *margin,
+static twin_status save_examples(twin__store_txn *txn, uint64_t slot, const struct twin__margin *margin,
                                  const struct twin__mail_saved_examples *saved, twin_error *error)
 {
     twin_status status = TWIN_OK;
@@ -43,19 +46,19 @@ static twin_status save_examples(twin__store_txn *txn, unsigned label, const str
         uint64_t number = i < margin->count ? margin->examples[i]->number : UINT64_MAX;
         for (; old < saved->count && saved->numbers[old] < number && status == TWIN_OK; old++)
             status =
-                twin__store_delete(txn, TWIN__MAIL_EXAMPLES, example_key(label, saved->numbers[old]), NULL, error);
+                twin__store_delete(txn, TWIN__MAIL_EXAMPLES, example_key(slot, saved->numbers[old]), NULL, error);
         old += old < saved->count && saved->numbers[old] == number;
         if (i < margin->count && !margin->examples[i]->stored && status == TWIN_OK)
-            status = save_example(txn, label, margin->examples[i], error);
+            status = save_example(txn, slot, margin->examples[i], error);
     }
     return status;
 }
 
 static twin_status load_example(struct twin__margin *out, uint32_t *places, struct twin__store_record record,
-                                const twin__store *store, twin_error *error)
+                                uint32_t version, const twin__store *store, twin_error *error)
 {
     const unsigned char *at = record.value.at, *end = at + record.value.length;
-    struct twin__margin_example head = { .number = record.key & (((uint64_t)1 << 48) - 1), .stored = true };
+    struct twin__margin_example head = { .number = record.key & (((uint64_t)1 << JUDGE_SHIFT) - 1), .stored = true };
     struct twin__features features;
     if (record.value.length < EXAMPLE_HEAD || !twin__mail_check_fits(record.value, record.key))
         return twin__store_fail_damaged(error, store, "an example");
@@ -64,7 +67,7 @@ static twin_status load_example(struct twin__margin *out, uint32_t *places, stru
     head.positive = twin__get4(at + 20) & 1;
     head.calm = twin__get4(at + 20) >> 1 & 7;
     at += EXAMPLE_HEAD;
-    if (!twin__mail_get_features(&features, places, &at, end) || at != end ||
+    if (!twin__mail_get_features(&features, places, &at, end, version) || at != end ||
         !(head.alpha > 0 && (double)head.alpha <= TWIN__MARGIN_COST))
         return twin__store_fail_damaged(error, store, "an example");
     twin_status status = twin__margin_restore(out, &head, &features);
@@ -73,14 +76,14 @@ static twin_status load_example(struct twin__margin *out, uint32_t *places, stru
 
 /* Calls `load` with each record of a table that belongs to a label. */
 typedef twin_status load_record(struct twin__mail_label *label, uint32_t *places, struct twin__store_record record,
-                                const twin__store *store, twin_error *error);
+                                uint32_t version, const twin__store *store, twin_error *error);
 
 static twin_status load_table(struct twin__model *out, unsigned table, unsigned label_shift, load_record *load,
-                              twin__store_txn *txn, const twin__store *store, twin_error *error)
+                              uint32_t version, twin__store_txn *txn, const twin__store *store, twin_error *error)
 {
     struct twin__store_cursor cursor = { 0 };
     struct twin__store_record record;
-    uint32_t *places = malloc(2 * TWIN__FEATURE_PLACES * sizeof *places);
+    uint32_t *places = malloc((size_t)TWIN__FEATURE_BLOCKS * TWIN__FEATURE_PLACES * sizeof *places);
     if (!places)
         return twin__fail_memory(error);
     twin_status status = twin__store_cursor_open(&cursor, txn, table, error);
@@ -88,7 +91,7 @@ static twin_status load_table(struct twin__model *out, unsigned table, unsigned 
         status = twin__store_move(&record, &cursor, TWIN__STORE_FIRST, error);
     while (status == TWIN_OK && record.value.at) {
         uint64_t label = record.key >> label_shift;
-        status = label < out->label_count ? load(&out->labels[label], places, record, store, error)
+        status = label < out->label_count ? load(&out->labels[label], places, record, version, store, error)
                                           : twin__store_fail_damaged(error, store, "a label");
         if (status == TWIN_OK)
             status = twin__store_move(&record, &cursor, TWIN__STORE_NEXT, error);
@@ -145,7 +148,7 @@ static twin_status save_rehearsal(twin__store_txn *txn, unsigned label, const st
 }
 
 static twin_status load_rehearsal(struct twin__mail_label *label, uint32_t *places, struct twin__store_record record,
-                                  const twin__store *store, twin_error *error)
+                                  uint32_t version, const twin__store *store, twin_error *error)
 {
     const unsigned char *at = (const unsigned char *)record.value.at + TWIN__MAIL_CHECK_BYTES,
                         *end = at - TWIN__MAIL_CHECK_BYTES + record.value.length;
@@ -158,7 +161,7 @@ static twin_status load_rehearsal(struct twin__mail_label *label, uint32_t *plac
         at += good ? 8 : 0;
         if (good && number == 0)
             continue;
-        if (!good || !twin__mail_get_features(&features, places, &at, end))
+        if (!good || !twin__mail_get_features(&features, places, &at, end, version))
             return twin__store_fail_damaged(error, store, "a message to be taught again");
         twin_status status = twin__rehearsal_add(&label->rehearsal, number - 1, &features);
         if (status != TWIN_OK)
@@ -168,29 +171,33 @@ static twin_status load_rehearsal(struct twin__mail_label *label, uint32_t *plac
 }
 
 static twin_status load_label_example(struct twin__mail_label *label, uint32_t *places,
-                                      struct twin__store_record record, const twin__store *store, twin_error *error)
+                                      struct twin__store_record record, uint32_t version, const twin__store *store,
+                                      twin_error *error)
 {
-    if (!label->content.cells)
+    struct twin__content *content = &label->content[record.key >> JUDGE_SHIFT & 1];
+    if (!content->cells)
         return twin__store_fail_damaged(error, store, "an example");
-    return load_example(&label->content.margin, places, record, store, error);
+    return load_example(&content->margin, places, record, version, store, error);
 }
 
 /* ---- both */
 
 twin_status twin__mail_save_examples(twin__store_txn *txn, unsigned label, const struct twin__mail_label *known,
-                                     const struct twin__mail_saved_examples *saved, twin_error *error)
+                                     const struct twin__mail_saved_examples saved[TWIN__JUDGES], twin_error *error)
 {
     twin_status status = save_rehearsal(txn, label, &known->rehearsal, error);
-    if (status == TWIN_OK && known->content.cells)
-        status = save_examples(txn, label, &known->content.margin, saved, error);
+    for (int by = 0; by < TWIN__JUDGES && status == TWIN_OK && twin__label_learns(known); by++)
+        status =
+            save_examples(txn, (uint64_t)label << 1 | (uint64_t)by, &known->content[by].margin, &saved[by], error);
     return status;
 }
 
-twin_status twin__mail_load_examples(struct twin__model *out, twin__store_txn *txn, const twin__store *store,
-                                     twin_error *error)
+twin_status twin__mail_load_examples(struct twin__model *out, uint32_t version, twin__store_txn *txn,
+                                     const twin__store *store, twin_error *error)
 {
-    twin_status status = load_table(out, TWIN__MAIL_EXAMPLES, 48, load_label_example, txn, store, error);
+    twin_status status =
+        load_table(out, TWIN__MAIL_EXAMPLES, LABEL_SHIFT, load_label_example, version, txn, store, error);
     if (status == TWIN_OK)
-        status = load_table(out, TWIN__MAIL_REHEARSAL, 32, load_rehearsal, txn, store, error);
+        status = load_table(out, TWIN__MAIL_REHEARSAL, 32, load_rehearsal, version, txn, store, error);
     return status;
 }

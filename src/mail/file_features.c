@@ -39,27 +39,36 @@ bool twin__mail_get_places(const unsigned char **at, const unsigned char *end, u
 /* Places have 18 bits, at most three groups of 7. */
 size_t twin__mail_features_room(const uint32_t counts[TWIN__FEATURE_BLOCKS])
 {
-    return 8 + 3 * ((size_t)counts[0] + counts[1]);
+    return 4 * TWIN__FEATURE_BLOCKS + 3 * twin__features_total(counts);
 }
 
 unsigned char *twin__mail_put_features(unsigned char *at, const uint32_t *places,
                                        const uint32_t counts[TWIN__FEATURE_BLOCKS])
 {
-    twin__put4(at, counts[0]);
-    twin__put4(at + 4, counts[1]);
-    at = twin__mail_put_places(at + 8, places, counts[0]);
-    return twin__mail_put_places(at, places + counts[0], counts[1]);
+    for (int b = 0; b < TWIN__FEATURE_BLOCKS; b++, at += 4)
+        twin__put4(at, counts[b]);
+    for (int b = 0; b < TWIN__FEATURE_BLOCKS; places += counts[b++])
+        at = twin__mail_put_places(at, places, counts[b]);
+    return at;
 }
 
+/* Versions 1 and 2 have one block of words and one of windows. */
 bool twin__mail_get_features(struct twin__features *out, uint32_t *places, const unsigned char **at,
-                             const unsigned char *end)
+                             const unsigned char *end, uint32_t version)
 {
-    if (end - *at < 8)
+    int step = version < 3 ? 2 : 1, first = version < 3 ? TWIN__OTHER_WORDS : 0;
+    if (end - *at < 4 * TWIN__FEATURE_BLOCKS / step)
         return false;
-    *out = (struct twin__features){ .places = { places, places + TWIN__FEATURE_PLACES },
-                                    .counts = { twin__get4(*at), twin__get4(*at + 4) } };
-    *at += 8;
-    return out->counts[0] <= TWIN__FEATURE_PLACES && out->counts[1] <= TWIN__FEATURE_PLACES &&
-           twin__mail_get_places(at, end, places, out->counts[0]) &&
-           twin__mail_get_places(at, end, places + TWIN__FEATURE_PLACES, out->counts[1]);
+    *out = (struct twin__features){ .counts = { 0 } };
+    for (int b = first; b < TWIN__FEATURE_BLOCKS; b += step, *at += 4) {
+        out->counts[b] = twin__get4(*at);
+        if (out->counts[b] > TWIN__FEATURE_PLACES)
+            return false;
+    }
+    for (int b = 0; b < TWIN__FEATURE_BLOCKS; b++, places += TWIN__FEATURE_PLACES) {
+        out->places[b] = places;
+        if (!twin__mail_get_places(at, end, places, out->counts[b]))
+            return false;
+    }
+    return true;
 }

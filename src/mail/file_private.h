@@ -44,38 +44,40 @@ unsigned char *twin__mail_put_places(unsigned char *at, const uint32_t *places, 
 /* False when they are not increasing places, or end too early. Moves *at behind them. */
 bool twin__mail_get_places(const unsigned char **at, const unsigned char *end, uint32_t *places, uint32_t count);
 
-/* The most bytes that features take. `places`: those of both blocks. Returns where they end. */
+/* The most bytes that features take. `places`: those of all blocks. Returns where they end. */
 size_t twin__mail_features_room(const uint32_t counts[TWIN__FEATURE_BLOCKS]);
 unsigned char *twin__mail_put_features(unsigned char *at, const uint32_t *places,
                                        const uint32_t counts[TWIN__FEATURE_BLOCKS]);
 
-/* `places` has room for two full blocks. False when they are damaged. */
+/* `places` has room for all blocks when they are full. In old versions what is seen is not told apart. False when they are
+ * damaged. */
 bool twin__mail_get_features(struct twin__features *out, uint32_t *places, const unsigned char **at,
-                             const unsigned char *end);
+                             const unsigned char *end, uint32_t version);
 
 /* ---- file_weights.c */
 
-twin_status twin__mail_save_weights(twin__store_txn *txn, unsigned label, const struct twin__content *content,
+twin_status twin__mail_save_weights(twin__store_txn *txn, unsigned label, const struct twin__mail_label *known,
                                     const struct twin__mail_saved *saved, twin_error *error);
 
 /* How many records of changes follow the weights of each learner once they are saved. */
-void twin__mail_count_changes(uint32_t out[TWIN__MAIL_LEARNERS], unsigned label, const struct twin__content *content,
+void twin__mail_count_changes(uint32_t out[TWIN__MAIL_LEARNERS], unsigned label, const struct twin__mail_label *known,
                               const struct twin__mail_saved *saved);
 
 /* Into *saved, which has the numbers of records of changes, goes how long these are. */
-twin_status twin__mail_load_weights(struct twin__content *out, unsigned label, struct twin__mail_saved *saved,
-                                    twin__store_txn *txn, const twin__store *store, twin_error *error);
+twin_status twin__mail_load_weights(const struct twin__mail_label *known, unsigned label,
+                                    struct twin__mail_saved *saved, twin__store_txn *txn, const twin__store *store,
+                                    twin_error *error);
 
 /* What is saved becomes what the learners know. */
 twin_status twin__mail_note_weights(struct twin__mail_saved *saved, unsigned label,
-                                    const struct twin__content *content);
+                                    const struct twin__mail_label *known);
 
 /* ---- file_examples.c */
 
 twin_status twin__mail_save_examples(twin__store_txn *txn, unsigned label, const struct twin__mail_label *known,
-                                     const struct twin__mail_saved_examples *saved, twin_error *error);
-twin_status twin__mail_load_examples(struct twin__model *out, twin__store_txn *txn, const twin__store *store,
-                                     twin_error *error);
+                                     const struct twin__mail_saved_examples saved[TWIN__JUDGES], twin_error *error);
+twin_status twin__mail_load_examples(struct twin__model *out, uint32_t version, twin__store_txn *txn,
+                                     const twin__store *store, twin_error *error);
 
 /* ---- file_thresholds.c */
 

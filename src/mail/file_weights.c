@@ -16,18 +16,19 @@ enum {
     MOST_CHANGES = 1000, /* records, each of which is looked up when the model is loaded */
 };
 
-/* The weights of one of the two learners of a label. */
+/* The weights of one of the learners of a label. */
 struct weights {
     float *values;
     size_t width; /* floats per place */
-    unsigned label;
-    bool second;
+    uint64_t key; /* of its first part */
 };
 
-static struct weights weights_of(const struct twin__content *content, unsigned label, bool second)
+static struct weights weights_of(const struct twin__mail_label *known, unsigned label, int learner)
 {
-    return (struct weights){ second ? content->margin.weights : &content->cells->weight, second ? 1 : 2, label,
-                             second };
+    const struct twin__content *content = &known->content[learner / 2];
+    uint64_t key = (uint64_t)label << 32 | (uint64_t)(learner / 2) << 30 | (uint64_t)(learner % 2);
+    return learner % 2 ? (struct weights){ content->margin.weights, 1, key }
+                       : (struct weights){ &content->cells->weight, 2, key };
 }
 
 static size_t bytes_of(const struct weights *w)
@@ -37,7 +38,7 @@ static size_t bytes_of(const struct weights *w)
 
 static uint64_t part_key(const struct weights *w, size_t part)
 {
-    return (uint64_t)w->label << 32 | part << 1 | w->second;
+    return w->key | part << 1;
 }
 
 static uint64_t changes_key(const struct weights *w, size_t number)
@@ -92,14 +93,14 @@ static struct plan make_plan(const struct weights *w, const struct twin__mail_sa
     return plan;
 }
 
-void twin__mail_count_changes(uint32_t out[TWIN__MAIL_LEARNERS], unsigned label, const struct twin__content *content,
+void twin__mail_count_changes(uint32_t out[TWIN__MAIL_LEARNERS], unsigned label, const struct twin__mail_label *known,
                               const struct twin__mail_saved *saved)
 {
-    for (int second = 0; second < TWIN__MAIL_LEARNERS; second++) {
-        const struct weights w = weights_of(content, label, second);
-        const struct twin__mail_saved_weights *before = &saved->weights[label][second];
+    for (int learner = 0; learner < TWIN__MAIL_LEARNERS; learner++) {
+        const struct weights w = weights_of(known, label, learner);
+        const struct twin__mail_saved_weights *before = &saved->weights[label][learner];
         struct plan plan = make_plan(&w, before);
-        out[second] = plan.whole ? 0 : before->changes + (plan.changed > 0);
+        out[learner] = plan.whole ? 0 : before->changes + (plan.changed > 0);
     }
 }
 
@@ -161,13 +162,13 @@ static twin_status save_changes(twin__store_txn *txn, const struct weights *w,
     return status;
 }
 
-twin_status twin__mail_save_weights(twin__store_txn *txn, unsigned label, const struct twin__content *content,
+twin_status twin__mail_save_weights(twin__store_txn *txn, unsigned label, const struct twin__mail_label *known,
                                     const struct twin__mail_saved *saved, twin_error *error)
 {
     twin_status status = TWIN_OK;
-    for (int second = 0; second < TWIN__MAIL_LEARNERS && status == TWIN_OK; second++) {
-        const struct weights w = weights_of(content, label, second);
-        const struct twin__mail_saved_weights *before = &saved->weights[label][second];
+    for (int learner = 0; learner < TWIN__MAIL_LEARNERS && status == TWIN_OK; learner++) {
+        const struct weights w = weights_of(known, label, learner);
+        const struct twin__mail_saved_weights *before = &saved->weights[label][learner];
         struct plan plan = make_plan(&w, before);
         if (plan.whole)
             status = save_whole(txn, &w, before, error);
@@ -178,11 +179,11 @@ twin_status twin__mail_save_weights(twin__store_txn *txn, unsigned label, const 
 }
 
 twin_status twin__mail_note_weights(struct twin__mail_saved *saved, unsigned label,
-                                    const struct twin__content *content)
+                                    const struct twin__mail_label *known)
 {
-    for (int second = 0; second < TWIN__MAIL_LEARNERS; second++) {
-        const struct weights w = weights_of(content, label, second);
-        struct twin__mail_saved_weights *s = &saved->weights[label][second];
+    for (int learner = 0; learner < TWIN__MAIL_LEARNERS; learner++) {
+        const struct weights w = weights_of(known, label, learner);
+        struct twin__mail_saved_weights *s = &saved->weights[label][learner];
         if (s->values) {
             struct plan plan = make_plan(&w, s);
             s->bytes = plan.whole ? 0 : s->bytes + (plan.changed ? plan.bytes : 0);
@@ -250,18 +251,19 @@ static twin_status load_changes(const struct weights *w, struct twin__mail_saved
     return TWIN_OK;
 }
 
-twin_status twin__mail_load_weights(struct twin__content *out, unsigned label, struct twin__mail_saved *saved,
-                                    twin__store_txn *txn, const twin__store *store, twin_error *error)
+twin_status twin__mail_load_weights(const struct twin__mail_label *known, unsigned label,
+                                    struct twin__mail_saved *saved, twin__store_txn *txn, const twin__store *store,
+                                    twin_error *error)
 {
     uint32_t *places = malloc(TWIN__FEATURE_PLACES * sizeof *places);
     if (!places)
         return twin__fail_memory(error);
     twin_status status = TWIN_OK;
-    for (int second = 0; second < TWIN__MAIL_LEARNERS && status == TWIN_OK; second++) {
-        const struct weights w = weights_of(out, label, second);
+    for (int learner = 0; learner < twin__mail_learners(saved->version) && status == TWIN_OK; learner++) {
+        const struct weights w = weights_of(known, label, learner);
         status = load_whole(&w, txn, store, error);
         if (status == TWIN_OK)
-            status = load_changes(&w, &saved->weights[label][second], places, txn, store, error);
+            status = load_changes(&w, &saved->weights[label][learner], places, txn, store, error);
     }
     free(places);
     return status;

@@ -22,13 +22,14 @@ struct twin__mail_signature twin__mail_sign(const twin_minhash *hasher, const st
     uint64_t items[512];
     uint32_t slots[TWIN__MAIL_SLOTS], part[TWIN__MAIL_SLOTS];
     memset(slots, 0xff, sizeof slots); /* the signature of the empty set; that of a union is the least of each slot */
-    for (uint32_t done = 0; done < features->counts[0];) {
-        uint32_t count = 0;
-        while (count < 512 && done < features->counts[0])
-            items[count++] = features->places[0][done++];
-        twin_minhash_sign(part, hasher, items, count);
-        twin_minhash_merge(slots, part, TWIN__MAIL_SLOTS);
-    }
+    for (int b = TWIN__SEEN_WORDS; b <= TWIN__OTHER_WORDS; b++)
+        for (uint32_t done = 0; done < features->counts[b];) {
+            uint32_t count = 0;
+            while (count < 512 && done < features->counts[b])
+                items[count++] = features->places[b][done++];
+            twin_minhash_sign(part, hasher, items, count);
+            twin_minhash_merge(slots, part, TWIN__MAIL_SLOTS);
+        }
     for (int i = 0; i < TWIN__MAIL_SLOTS; i++)
         out.slots[i] = (uint8_t)slots[i];
     return out;

@@ -14,7 +14,7 @@ static void describe_labels(twin_mail_info *out, const struct twin__model *model
         out->labels[out->count++] =
             (twin_mail_label_info){ .name = label->name,
                                     .messages = label->messages,
-                                    .threshold = label->content.cells ? label->thresholds.above : NAN };
+                                    .threshold = twin__label_learns(label) ? label->thresholds.above : NAN };
     }
     for (uint64_t n = r->first; n < r->first + r->count; n++) {
         const struct twin__mail_record *record = twin__remembered_at(r, n);

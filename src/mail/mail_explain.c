@@ -10,7 +10,8 @@
 
 struct strongest {
     const struct twin__content *content;
-    double scale; /* of a weight of block 0: 1 / √n */
+    double scale; /* of a weight */
+    bool is_seen;
     twin_mail_word *out;
     uint32_t *places;
     size_t count, most;
@@ -43,10 +44,20 @@ static void keep_strong(void *context, uint32_t place, twin_text kind, twin_text
         s->out[i] = s->out[i - 1];
         s->places[i] = s->places[i - 1];
     }
-    s->out[i].weight = weight;
+    s->out[i] = (twin_mail_word){ .weight = weight, .is_seen = s->is_seen };
     s->places[i] = place;
     copy_text(s->out[i].kind, sizeof s->out[i].kind, kind);
     copy_text(s->out[i].word, sizeof s->out[i].word, word);
+}
+
+/* The strongest of the words that are seen, or of the others, as their learners weigh them. */
+static twin_status list_strong(struct strongest *s, struct twin__model *model, const struct twin__mail_label *label,
+                               const struct twin__features *features, const twin_message *message)
+{
+    struct twin__features shown = s->is_seen ? twin__features_seen(*features) : *features;
+    s->content = &label->content[s->is_seen ? TWIN__BY_SEEN : TWIN__BY_ALL];
+    s->scale = twin__feature_scale(&shown, TWIN__SEEN_WORDS);
+    return twin__features_name(model->maker, message, s->is_seen, keep_strong, s);
 }
 
 twin_status twin_mail_explain(twin_mail_word *out, size_t *count, twin_mail *mail, const char *label,
@@ -63,21 +74,23 @@ twin_status twin_mail_explain(twin_mail_word *out, size_t *count, twin_mail *mai
     if (status != TWIN_OK || most == 0)
         return status;
     unsigned number = twin__model_label(&mail->model, label);
-    if (number >= mail->model.label_count || !mail->model.labels[number].content.cells)
+    if (number >= mail->model.label_count || !twin__label_learns(&mail->model.labels[number]))
         return TWIN_OK; /* nothing is known of it */
     status = twin__mail_prepare(&item, mail, message, error);
+    if (status != TWIN_OK)
+        return status;
     uint32_t *places = calloc(most, sizeof *places);
-    if (status != TWIN_OK || !places) {
-        free(places);
-        return status != TWIN_OK ? status : twin__fail_memory(error);
+    if (!places)
+        return twin__fail_memory(error);
+    const struct twin__mail_label *known = &mail->model.labels[number];
+    for (int seen = 1; seen >= 0 && status == TWIN_OK; seen--) {
+        size_t room = seen ? (most + 1) / 2 : most - *count; /* half of the room for what is seen */
+        struct strongest s = { .is_seen = seen, .out = out + *count, .places = places, .most = room };
+        if (room)
+            status = list_strong(&s, &mail->model, known, &item.features, message);
+        *count += s.count;
     }
-    double words = item.features.counts[0];
-    struct strongest s = {
-        &mail->model.labels[number].content, words > 0 ? 1 / sqrt(words) : 0, out, places, 0, most
-    };
-    status = twin__features_name(mail->model.maker, message, keep_strong, &s);
     free(places);
-    *count = s.count;
     return status == TWIN_OK ? TWIN_OK : twin__fail_status(error, status);
 }
 

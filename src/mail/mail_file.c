@@ -10,6 +10,7 @@
  *     signatures  number / 256              check, then a signature of 128 bytes for each
  *     weights     label · 2^32 + 2·c        check, then cells c·8188 .. of the linear learner: weight and squares, floats
  *                 label · 2^32 + 2·c + 1    check, then weights c·16376 .. of the second voter: floats
+ *                 the same + 2^30           of the learners of what is seen
  *                 the same + 2^31           check, then record c of changes: count (4 bytes), places, then for each place
  *                                           its cell, or its weight
  *     examples    label · 2^48 + number     check, turn (8 bytes), α (float), flags (4 bytes: 1 positive, 2 · calm),
@@ -17,11 +18,11 @@
  *     rehearsal   label · 2^32 + slot / 16  check, then for each of 16 slots the number of its message plus 1 (8 bytes; 0:
  *                                           empty) and, unless it is empty, features
  *
- *     features    two counts (4 bytes each), and the places of both blocks: each as its distance to the one before, minus
+ *     features    four counts (4 bytes each), and the places of all blocks (versions 1, 2: words, windows): each as its distance to the one before, minus
  *                 1 after the first, in groups of 7 bits, the last of which has its high bit clear
  *
  *     format   0  8  magic "TWINMAIL"        state   0  8  last transaction
- *              8  4  version, 2                      8  8  first number     16  8  next number
+ *              8  4  version, 3                      8  8  first number     16  8  next number
  *             12  4  bits of a place                24  8  messages learnt since the model was created
  *             16 16  key                            32  8  labels
  *             32  8  most messages kept             40  8  label of the last message learnt
@@ -29,7 +30,8 @@
  *             48  8  check value of the hash        56     for each label: 8 threshold (double), 16 messages taught to
  *                                                          its second voter: of others, of it; 64 name, zero-padded;
  *                                                          8 records of changes: of the linear learner, of the second
- *                                                          voter (not in version 1, which had none)
+ *                                                          voter; again of what is seen (not in version 2;
+ *                                                          version 1 had none)
  *             56  8  check                                 8  check
  *
  * A check is the XXH3 of the rest of the value, seeded with the key. Numbers are in the machine's order: so are LMDB's pages.
@@ -76,19 +78,24 @@ static const char MAGIC[8] = "TWINMAIL";
 static const char HASH_CHECK[] = "twinsift mail: is this the same hash?";
 
 enum {
-    VERSION = 2,
+    VERSION = 3,
     CHECK_BYTES = TWIN__MAIL_CHECK_BYTES,
     FORMAT_BYTES = 64,
     STATE_HEAD = 56,
     STATE_NAME = 8 + 16, /* where a label's name begins */
     STATE_CHANGES = STATE_NAME + TWIN_MAIL_LABEL_BYTES + 1,
-    STATE_LABEL = STATE_CHANGES + 8,
+    STATE_LABEL = STATE_CHANGES + 4 * TWIN__MAIL_LEARNERS,
 };
+
+int twin__mail_learners(uint32_t version)
+{
+    return version < 3 ? 2 : TWIN__MAIL_LEARNERS;
+}
 
 /* The bytes of a label in the state. */
 static size_t label_bytes(uint32_t version)
 {
-    return version == 1 ? STATE_CHANGES : STATE_LABEL;
+    return version == 1 ? STATE_CHANGES : STATE_CHANGES + 4 * (size_t)twin__mail_learners(version);
 }
 
 static uint64_t check_of(const unsigned char *value, size_t length, uint64_t key)
@@ -111,9 +118,10 @@ bool twin__mail_check_fits(struct twin__bytes value, uint64_t key)
 void twin__mail_saved_clear(struct twin__mail_saved *saved)
 {
     for (unsigned i = 0; i < TWIN_MAIL_MAX_LABELS; i++) {
-        free(saved->examples[i].numbers);
-        for (int second = 0; second < TWIN__MAIL_LEARNERS; second++)
-            free(saved->weights[i][second].values);
+        for (int by = 0; by < TWIN__JUDGES; by++)
+            free(saved->examples[i][by].numbers);
+        for (int learner = 0; learner < TWIN__MAIL_LEARNERS; learner++)
+            free(saved->weights[i][learner].values);
     }
     *saved = (struct twin__mail_saved){ 0 };
 }
@@ -137,9 +145,10 @@ twin_status twin__mail_saved_update(struct twin__mail_saved *saved, struct twin_
     twin_status status = TWIN_OK;
     for (unsigned l = 0; l < model->label_count && status == TWIN_OK; l++) {
         struct twin__mail_label *label = &model->labels[l];
-        status = note_examples(&saved->examples[l], &label->content.margin);
-        if (status == TWIN_OK && label->content.cells)
-            status = twin__mail_note_weights(saved, l, &label->content);
+        for (int by = 0; by < TWIN__JUDGES && status == TWIN_OK; by++)
+            status = note_examples(&saved->examples[l][by], &label->content[by].margin);
+        if (status == TWIN_OK && twin__label_learns(label))
+            status = twin__mail_note_weights(saved, l, label);
         memset(label->rehearsal.changed, 0, sizeof label->rehearsal.changed);
     }
     saved->transaction = transaction;
@@ -203,11 +212,11 @@ static twin_status save_state(twin__store_txn *txn, const struct twin__model *mo
     memcpy(value, numbers, sizeof numbers);
     for (unsigned i = 0; i < model->label_count; i++, at += STATE_LABEL) {
         memcpy(at, &model->labels[i].thresholds.above, 8);
-        memcpy(at + 8, model->labels[i].content.margin.taught, 16);
+        memcpy(at + 8, model->labels[i].content[TWIN__BY_ALL].margin.taught, 16);
         memcpy(at + STATE_NAME, model->labels[i].name, strlen(model->labels[i].name));
         uint32_t changes[TWIN__MAIL_LEARNERS] = { 0 };
-        if (model->labels[i].content.cells)
-            twin__mail_count_changes(changes, i, &model->labels[i].content, saved);
+        if (twin__label_learns(&model->labels[i]))
+            twin__mail_count_changes(changes, i, &model->labels[i], saved);
         memcpy(at + STATE_CHANGES, changes, sizeof changes);
     }
     size_t length = (size_t)(at - value);
@@ -258,9 +267,10 @@ static twin_status load_labels(struct twin__model *out, struct twin__mail_saved 
         if (status != TWIN_OK || number != i)
             return twin__store_fail_damaged(error, store, "a label");
         memcpy(&out->labels[number].thresholds.above, at, 8);
-        memcpy(out->labels[number].content.margin.taught, at + 8, 16);
-        for (int second = 0; second < TWIN__MAIL_LEARNERS && saved->version > 1; second++)
-            saved->weights[number][second].changes = twin__get4(at + STATE_CHANGES + 4 * second);
+        for (int by = 0; by < TWIN__JUDGES; by++)
+            memcpy(out->labels[number].content[by].margin.taught, at + 8, 16);
+        for (int l = 0; l < twin__mail_learners(saved->version) && saved->version > 1; l++)
+            saved->weights[number][l].changes = twin__get4(at + STATE_CHANGES + 4 * l);
     }
     return TWIN_OK;
 }
@@ -303,13 +313,37 @@ twin_status twin__mail_save(twin__store_txn *txn, const struct twin__model *mode
     if (status == TWIN_OK)
         status = twin__mail_save_texts(txn, model, saved, error);
     for (unsigned i = 0; i < model->label_count && status == TWIN_OK; i++) {
-        status = twin__mail_save_examples(txn, i, &model->labels[i], &saved->examples[i], error);
-        if (status == TWIN_OK && model->labels[i].content.cells)
-            status = twin__mail_save_weights(txn, i, &model->labels[i].content, saved, error);
+        status = twin__mail_save_examples(txn, i, &model->labels[i], saved->examples[i], error);
+        if (status == TWIN_OK && twin__label_learns(&model->labels[i]))
+            status = twin__mail_save_weights(txn, i, &model->labels[i], saved, error);
     }
     if (status == TWIN_OK)
         status = twin__mail_save_thresholds(txn, model, error);
     return status == TWIN_OK ? save_state(txn, model, saved, error) : status;
+}
+
+/* Versions 1 and 2 know nothing of what is seen, and have a word's weights in the place of what is always on. */
+static void take_old_content(struct twin__mail_label *label)
+{
+    struct twin__content *all = &label->content[TWIN__BY_ALL];
+    all->cells[TWIN__FEATURE_ALWAYS] = (struct twin__linear_cell){ 0 };
+    all->margin.weights[TWIN__FEATURE_ALWAYS] = 0;
+    twin__label_copy(label);
+}
+
+/* All that has another form in the file is written again. */
+static void renew(struct twin__mail_saved *saved, struct twin__model *model)
+{
+    for (unsigned l = 0; l < model->label_count; l++) {
+        struct twin__mail_label *label = &model->labels[l];
+        const struct twin__margin *margin = &label->content[TWIN__BY_ALL].margin;
+        for (size_t i = 0; i < margin->count; i++)
+            margin->examples[i]->stored = false;
+        for (size_t i = 0; i < TWIN__REHEARSED && label->rehearsal.slots; i++)
+            label->rehearsal.changed[i] = label->rehearsal.slots[i] != NULL;
+        for (int learner = 0; learner < TWIN__MAIL_LEARNERS; learner++)
+            saved->weights[l][learner].bytes = SIZE_MAX / 2; /* more than is kept as changes */
+    }
 }
 
 /* What is in the file is what was loaded, but for its version. */
@@ -319,6 +353,8 @@ static twin_status note_loaded(struct twin__mail_saved *saved, struct twin__mode
     if (twin__mail_saved_update(saved, model, saved->transaction) != TWIN_OK)
         return twin__fail_memory(error);
     saved->version = version;
+    if (version < 3)
+        renew(saved, model);
     return TWIN_OK;
 }
 
@@ -332,10 +368,13 @@ twin_status twin__mail_load(struct twin__model *out, struct twin__mail_saved *sa
     if (status == TWIN_OK)
         status = twin__mail_load_messages(out, saved->next, use == TWIN__MAIL_FOR_FEW_CHECKS, txn, store, error);
     for (unsigned i = 0; i < out->label_count && status == TWIN_OK; i++)
-        if (out->labels[i].content.cells)
-            status = twin__mail_load_weights(&out->labels[i].content, i, saved, txn, store, error);
+        if (twin__label_learns(&out->labels[i])) {
+            status = twin__mail_load_weights(&out->labels[i], i, saved, txn, store, error);
+            if (status == TWIN_OK && saved->version < 3)
+                take_old_content(&out->labels[i]);
+        }
     if (status == TWIN_OK && use == TWIN__MAIL_FOR_LEARNING)
-        status = twin__mail_load_examples(out, txn, store, error);
+        status = twin__mail_load_examples(out, saved->version, txn, store, error);
     if (status == TWIN_OK && use == TWIN__MAIL_FOR_LEARNING)
         status = note_loaded(saved, out, error);
     return status;

@@ -7,7 +7,7 @@
 
 extern const struct twin__store_schema twin__mail_schema;
 
-enum { TWIN__MAIL_LEARNERS = 2 }; /* of a label: linear.h, margin.h */
+enum { TWIN__MAIL_LEARNERS = 2 * TWIN__JUDGES }; /* of a label: linear.h and margin.h, for each judge */
 
 /* What of a model is in the file, as of some transaction. {0}: nothing. */
 struct twin__mail_saved {
@@ -22,8 +22,9 @@ struct twin__mail_saved {
     struct twin__mail_saved_examples {
         uint64_t *numbers; /* increasing */
         size_t count;
-    } examples[TWIN_MAIL_MAX_LABELS];
+    } examples[TWIN_MAIL_MAX_LABELS][TWIN__JUDGES];
 };
+int twin__mail_learners(uint32_t version); /* whose weights are in a file of this version */
 void twin__mail_saved_clear(struct twin__mail_saved *saved);
 
 /* Writes what differs from `saved`. It may be called again, when the transaction is repeated. */

@@ -30,11 +30,11 @@ void twin__margin_clear(struct twin__margin *margin)
 
 static double score_of(const float *weights, const struct twin__features *features)
 {
-    double score = 0;
+    double score = (double)weights[TWIN__FEATURE_ALWAYS];
     for (int b = 0; b < TWIN__FEATURE_BLOCKS; b++)
         if (features->counts[b])
-            score += twin__kernels()->sum_at(weights, 1, features->places[b], features->counts[b]) /
-                     sqrt(features->counts[b]);
+            score += twin__kernels()->sum_at(weights, 1, features->places[b], features->counts[b]) *
+                     twin__feature_scale(features, b);
     return score;
 }
 
@@ -43,36 +43,24 @@ double twin__margin_score(const struct twin__margin *margin, const struct twin__
     return score_of(margin->weights, features);
 }
 
-static struct twin__features features_of(const struct twin__margin_example *example)
-{
-    struct twin__features features;
-    const uint32_t *at = example->places;
-    for (int b = 0; b < TWIN__FEATURE_BLOCKS; b++) {
-        features.places[b] = at;
-        features.counts[b] = example->counts[b];
-        at += example->counts[b];
-    }
-    return features;
-}
-
 static void add_scaled(float *weights, const struct twin__features *features, double by)
 {
     for (int b = 0; b < TWIN__FEATURE_BLOCKS; b++) {
-        float step = features->counts[b] ? (float)(by / sqrt(features->counts[b])) : 0;
+        float step = (float)(by * twin__feature_scale(features, b));
         for (uint32_t i = 0; i < features->counts[b]; i++)
             weights[features->places[b][i]] += step;
     }
+    weights[TWIN__FEATURE_ALWAYS] += (float)by;
 }
 
 /* Moves the α of one example to its best value, the others held fixed. */
 static void adjust(float *weights, struct twin__margin_example *example)
 {
-    struct twin__features features = features_of(example);
-    double y = example->positive ? 1 : -1, length = 0; /* the squared length: 1 for each block that is not empty */
-    for (int b = 0; b < TWIN__FEATURE_BLOCKS; b++)
-        length += example->counts[b] ? 1 : 0;
-    if (length <= 0)
-        return;
+    struct twin__features features = twin__features_at(example->places, example->counts);
+    double y = example->positive ? 1 : -1,
+           length = 1; /* squared: 1 for words, for windows, and for what is always on */
+    for (int b = 0; b < TWIN__FEATURE_BLOCKS; b += 2)
+        length += example->counts[b] + example->counts[b + 1] ? 1 : 0;
     double best = (double)example->alpha + (1 - y * score_of(weights, &features)) / length;
     best = fmin(fmax(best, 0), TWIN__MARGIN_COST);
     double change = best - (double)example->alpha;
@@ -108,7 +96,7 @@ void twin__margin_forget(struct twin__margin *margin, uint64_t number)
         struct twin__margin_example *example = margin->examples[i];
         if (example->number != number)
             continue;
-        struct twin__features features = features_of(example);
+        struct twin__features features = twin__features_at(example->places, example->counts);
         add_scaled(margin->weights, &features, example->positive ? -(double)example->alpha : (double)example->alpha);
         example->alpha = 0;
         example->stored = false;
@@ -119,7 +107,7 @@ void twin__margin_forget(struct twin__margin *margin, uint64_t number)
 twin_status twin__margin_restore(struct twin__margin *margin, const struct twin__margin_example *head,
                                  const struct twin__features *features)
 {
-    size_t total = (size_t)features->counts[0] + features->counts[1];
+    size_t total = twin__features_total(features->counts);
     struct twin__margin_example *example = malloc(sizeof *example + total * sizeof example->places[0]);
     if (!example || !twin__array_grow(&margin->examples, &margin->capacity, margin->count, 1, sizeof(void *))) {
         free(example);

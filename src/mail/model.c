@@ -37,10 +37,16 @@ twin_status twin__model_init(struct twin__model *model, twin_mail_options option
     return status;
 }
 
+static void clear_content(struct twin__mail_label *label)
+{
+    for (int by = 0; by < TWIN__JUDGES; by++)
+        twin__content_clear(&label->content[by]);
+}
+
 void twin__model_clear(struct twin__model *model)
 {
     for (unsigned i = 0; i < model->label_count; i++) {
-        twin__content_clear(&model->labels[i].content);
+        clear_content(&model->labels[i]);
         twin_bloom_free(model->labels[i].senders);
         twin__rehearsal_clear(&model->labels[i].rehearsal);
     }
@@ -78,8 +84,11 @@ static twin_status append_label(unsigned *out, struct twin__model *model, const 
     struct twin__mail_label *label = &model->labels[model->label_count];
     *label = (struct twin__mail_label){ .thresholds = twin__thresholds_first() };
     memcpy(label->name, name, strlen(name) + 1);
-    if (strcmp(name, TWIN_MAIL_GOOD) != 0 && twin__content_init(&label->content) != TWIN_OK) {
-        twin__content_clear(&label->content);
+    twin_status status = TWIN_OK;
+    for (int by = 0; by < TWIN__JUDGES && strcmp(name, TWIN_MAIL_GOOD) != 0 && status == TWIN_OK; by++)
+        status = twin__content_init(&label->content[by]);
+    if (status != TWIN_OK) {
+        clear_content(label);
         return twin__fail_memory(error);
     }
     *out = model->label_count++;
@@ -104,6 +113,38 @@ twin_status twin__model_add_label(unsigned *out, struct twin__model *model, cons
         status = append_label(out, model, TWIN_MAIL_GOOD, error);
     *out -= spam && status == TWIN_OK;
     return status;
+}
+
+/* What the learners of a label are shown of a message. */
+static void show(struct twin__features out[TWIN__JUDGES], const struct twin__features *features)
+{
+    out[TWIN__BY_ALL] = *features;
+    out[TWIN__BY_SEEN] = twin__features_seen(*features);
+}
+
+struct twin__label_score twin__label_score(const struct twin__mail_label *label,
+                                           const struct twin__features *features)
+{
+    struct twin__features shown[TWIN__JUDGES];
+    struct twin__label_score score;
+    show(shown, features);
+    for (int by = 0; by < TWIN__JUDGES; by++)
+        score.by[by] = twin__content_score(&label->content[by], &shown[by]);
+    return score;
+}
+
+bool twin__label_learns(const struct twin__mail_label *label)
+{
+    return label->content[TWIN__BY_ALL].cells != NULL;
+}
+
+void twin__label_copy(struct twin__mail_label *label)
+{
+    const struct twin__content *all = &label->content[TWIN__BY_ALL];
+    struct twin__content *seen = &label->content[TWIN__BY_SEEN];
+    memcpy(seen->cells, all->cells, TWIN__FEATURE_PLACES * sizeof *all->cells);
+    memcpy(seen->margin.weights, all->margin.weights, TWIN__FEATURE_PLACES * sizeof *all->margin.weights);
+    memcpy(seen->margin.taught, all->margin.taught, sizeof all->margin.taught);
 }
 
 /* ---- from a message to what the model uses of it */
@@ -210,8 +251,8 @@ static twin_status forget_number(struct twin__model *model, uint64_t number)
     uncount(model, &was);
     twin__rehearsal_drop(&model->labels[was.label].rehearsal, number);
     for (unsigned i = 0; i < model->label_count; i++)
-        if (model->labels[i].content.cells)
-            twin__margin_forget(&model->labels[i].content.margin, number);
+        for (int by = 0; by < TWIN__JUDGES && twin__label_learns(&model->labels[i]); by++)
+            twin__margin_forget(&model->labels[i].content[by].margin, number);
     return TWIN_OK;
 }
 
@@ -253,21 +294,24 @@ static void expire(struct twin__model *model, uint32_t now)
 
 /* What is known of a lesson, by label. */
 struct lesson {
-    const struct twin__content_score *scores; /* what the learners say of it; NULL: not known */
-    const double *trust;                      /* how far its label is believed; NULL: it is */
+    const struct twin__label_score *scores; /* what the learners say of it; NULL: not known */
+    const double *trust;                    /* how far its label is believed; NULL: it is */
 };
 
 static twin_status teach(struct twin__model *model, const struct twin__features *features, uint64_t number,
                          unsigned label, struct lesson lesson)
 {
+    struct twin__features shown[TWIN__JUDGES];
     twin_status status = TWIN_OK;
-    for (unsigned i = 0; i < model->label_count && status == TWIN_OK; i++) {
-        struct twin__content *content = &model->labels[i].content;
-        if (!content->cells)
+    show(shown, features);
+    for (unsigned i = 0; i < model->label_count; i++) {
+        struct twin__mail_label *known = &model->labels[i];
+        if (!twin__label_learns(known))
             continue;
-        struct twin__content_score score = lesson.scores ? lesson.scores[i] : twin__content_score(content, features);
-        status =
-            twin__content_learn(content, number, features, score, i == label, lesson.trust ? lesson.trust[i] : 1);
+        struct twin__label_score score = lesson.scores ? lesson.scores[i] : twin__label_score(known, features);
+        for (int by = 0; by < TWIN__JUDGES && status == TWIN_OK; by++)
+            status = twin__content_learn(&known->content[by], number, &shown[by], score.by[by], i == label,
+                                         lesson.trust ? lesson.trust[i] : 1);
     }
     return status;
 }
@@ -276,17 +320,18 @@ static twin_status teach(struct twin__model *model, const struct twin__features 
 static void count_lesson(struct twin__model *model, unsigned label)
 {
     for (unsigned i = 0; i < model->label_count; i++)
-        if (model->labels[i].content.cells)
-            model->labels[i].content.margin.taught[i == label]++;
+        for (int by = 0; by < TWIN__JUDGES; by++)
+            model->labels[i].content[by].margin.taught[i == label]++;
 }
 
 static twin_status teach_again(struct twin__model *model, const struct twin__rehearsed *message, unsigned label)
 {
-    struct twin__features features = twin__rehearsed_features(message);
+    struct twin__features shown[TWIN__JUDGES], features = twin__rehearsed_features(message);
     twin_status status = TWIN_OK;
-    for (unsigned i = 0; i < model->label_count && status == TWIN_OK; i++)
-        if (model->labels[i].content.cells)
-            status = twin__content_rehearse(&model->labels[i].content, message->number, &features, i == label);
+    show(shown, &features);
+    for (unsigned i = 0; i < model->label_count; i++)
+        for (int by = 0; by < TWIN__JUDGES && twin__label_learns(&model->labels[i]) && status == TWIN_OK; by++)
+            status = twin__content_rehearse(&model->labels[i].content[by], message->number, &shown[by], i == label);
     return status;
 }
 
@@ -423,13 +468,14 @@ twin_status twin__model_import(twin_mail_effect *out, struct twin__model *model,
 void twin__model_adopt(struct twin__model *model, unsigned label, const struct twin__mail_weights *weights)
 {
     struct twin__mail_label *known = &model->labels[label];
-    struct twin__content *content = &known->content;
+    struct twin__content *content = &known->content[TWIN__BY_ALL];
     if (model->learnt || !content->cells)
         return;
     known->thresholds = twin__thresholds_within((struct twin__thresholds){ .above = weights->threshold });
     memcpy(content->cells, weights->cells, sizeof weights->cells);
     memcpy(content->margin.weights, weights->margin, sizeof weights->margin);
     memcpy(content->margin.taught, weights->taught, sizeof weights->taught);
+    twin__label_copy(known);
     model->changes++;
 }
 

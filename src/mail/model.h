@@ -13,13 +13,24 @@
 /* A label. Good mail, what none of the other labels fits, has no classifier. */
 struct twin__mail_label {
     char name[TWIN_MAIL_LABEL_BYTES + 1];
-    struct twin__content content; /* cells NULL: no classifier */
+    struct twin__content content[TWIN__JUDGES]; /* cells NULL: no classifier */
     struct twin__thresholds thresholds;
     uint64_t messages;    /* remembered */
     twin_bloom *senders;  /* counts addresses and domains; NULL: none yet */
     uint64_t sender_room; /* items it was planned for */
     struct twin__rehearsal rehearsal;
 };
+
+/* What the learners of a label say. */
+struct twin__label_score {
+    struct twin__content_score by[TWIN__JUDGES];
+};
+struct twin__label_score twin__label_score(const struct twin__mail_label *label,
+                                           const struct twin__features *features);
+bool twin__label_learns(const struct twin__mail_label *label); /* whether it has a classifier */
+
+/* The learners of what is seen know what those of all features know, who were taught before there were two. */
+void twin__label_copy(struct twin__mail_label *label);
 
 struct twin__model {
     twin_mail_options options; /* complete; `key` is NULL */
@@ -37,7 +48,7 @@ struct twin__model {
 
     /* The verdict on the message that was last checked, for when it is learnt next; void after `judged_at` changes. */
     twin_mail_verdict judged;
-    struct twin__content_score judged_scores[TWIN_MAIL_MAX_LABELS];
+    struct twin__label_score judged_scores[TWIN_MAIL_MAX_LABELS];
     uint64_t judged_id, judged_at, changes;
 };
 
@@ -99,8 +110,8 @@ double twin__trust_of(double share, double against);
 
 /* ---- verdict.c */
 
-/* scores[label], unless it is NULL: what the two learners of the label said. */
-void twin__model_judge(twin_mail_verdict *out, struct twin__content_score *scores, const struct twin__model *model,
+/* scores[label], unless it is NULL: what the learners of the label said. */
+void twin__model_judge(twin_mail_verdict *out, struct twin__label_score *scores, const struct twin__model *model,
                        const struct twin__mail_item *item, twin_mail_method method, bool trusted);
 
 /* The same with all evidence, kept in the model for twin__model_learn(). */

@@ -9,14 +9,9 @@ struct head {
     uint32_t counts[TWIN__FEATURE_BLOCKS][QUARTERS]; /* places in each quarter of the table; 16 bits of each follow */
 };
 
-static size_t total(const struct twin__features *features)
-{
-    return (size_t)features->counts[0] + features->counts[1];
-}
-
 size_t twin__packed_bytes(const struct twin__features *features)
 {
-    return sizeof(struct head) + (total(features) + 1) / 2 * 2 * sizeof(uint16_t);
+    return sizeof(struct head) + (twin__features_total(features->counts) + 1) / 2 * 2 * sizeof(uint16_t);
 }
 
 /* How many of the places are below `end`. */

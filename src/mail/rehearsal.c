@@ -40,7 +40,7 @@ static bool make_room(struct twin__rehearsed **slot, size_t places)
 twin_status twin__rehearsal_add(struct twin__rehearsal *rehearsal, uint64_t number,
                                 const struct twin__features *features)
 {
-    size_t total = (size_t)features->counts[0] + features->counts[1], slot = slot_of(number);
+    size_t total = twin__features_total(features->counts), slot = slot_of(number);
     if (!rehearsal->slots)
         rehearsal->slots = calloc(TWIN__REHEARSED, sizeof(void *));
     bool is_new = rehearsal->slots && !rehearsal->slots[slot];
@@ -82,6 +82,5 @@ const struct twin__rehearsed *twin__rehearsal_draw(const struct twin__rehearsal 
 
 struct twin__features twin__rehearsed_features(const struct twin__rehearsed *message)
 {
-    return (struct twin__features){ .places = { message->places, message->places + message->counts[0] },
-                                    .counts = { message->counts[0], message->counts[1] } };
+    return twin__features_at(message->places, message->counts);
 }

@@ -122,7 +122,7 @@ static bool has_weight(const struct twin__content *content, size_t place)
 /* `places` has room for all. */
 static twin_status write_weights(twin_buffer *out, const struct twin__mail_label *label, uint32_t *places)
 {
-    const struct twin__content *content = &label->content;
+    const struct twin__content *content = &label->content[TWIN__BY_ALL];
     unsigned char head[WEIGHTS_HEAD] = { 0 };
     if (!content->cells)
         return twin_buffer_append(out, head, 4);

@@ -13,7 +13,7 @@
 
 #include <math.h>
 
-static const double ABOVE_FIRST = 2.5, ABOVE_LEAST = 1, ABOVE_MOST = 4; /* usual: 2.5 to 4 */
+static const double ABOVE_FIRST = 2.5, ABOVE_LEAST = 2, ABOVE_MOST = 4; /* usual: 2.5 to 4 */
 static const double BELOW_LEAST = -1.5, BELOW_MOST = -1;                /* the first is the most */
 
 static const double OTHERS_ABOVE = 0.00125, OWN_BELOW = 0.005; /* the shares aimed at */

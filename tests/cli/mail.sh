@@ -66,7 +66,7 @@ expect 0 mail learn --as ham "$few/inbox"
 expect 0 mail learn --as ham "$few/inbox"
 says '0 learnt, 0 corrected, 4 known already'
 expect 1 mail check "$samples/friend.eml"
-prints 'ham	0.0'
+prints 'ham	0.'
 expect 1 mail check <"$samples/friend.eml"
 prints 'standard input'
 expect 0 mail check "$few/junk"

@@ -23,6 +23,13 @@ struct message {
     struct twin__mail_item item;
 };
 
+/* A message of which all is seen. */
+static inline struct twin__features seen_features(const uint32_t *words, const uint32_t *windows, uint32_t count)
+{
+    return (struct twin__features){ .places = { [TWIN__SEEN_WORDS] = words, [TWIN__SEEN_WINDOWS] = windows },
+                                    .counts = { [TWIN__SEEN_WORDS] = count, [TWIN__SEEN_WINDOWS] = count } };
+}
+
 static inline int by_place(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -47,8 +54,7 @@ static inline void make(struct message *out, const struct twin__model *model, ui
     qsort(out->words, WORDS, sizeof out->words[0], by_place);
     qsort(out->windows, WORDS, sizeof out->windows[0], by_place);
     out->item = (struct twin__mail_item){ .id = twin__mix(number * 1000 + kind * 100 + copy),
-                                          .features = { .places = { out->words, out->windows },
-                                                        .counts = { WORDS, WORDS } } };
+                                          .features = seen_features(out->words, out->windows, WORDS) };
     out->item.signature = twin__mail_sign(model->hasher, &out->item.features);
 }
 

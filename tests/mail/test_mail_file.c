@@ -24,7 +24,7 @@ static void make_model(void)
 
 /* ---- one changed record ---- */
 
-enum { FORMAT_CHECK = 56, STATE_HEAD = 56, STATE_LABEL = 24 + TWIN_MAIL_LABEL_BYTES + 1 + 8 };
+enum { FORMAT_CHECK = 56, STATE_HEAD = 56, STATE_LABEL = 24 + TWIN_MAIL_LABEL_BYTES + 1 + 16 };
 
 /* How a value ends, or begins, with its check. */
 enum check { NO_CHECK, CHECK_AT_56, CHECK_LAST, CHECK_FIRST };

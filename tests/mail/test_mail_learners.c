@@ -46,34 +46,48 @@ static uint32_t fill(uint32_t *out, uint32_t wanted, uint64_t *state, bool posit
 
 static void make(struct made *out, uint64_t *state, bool positive)
 {
-    out->features.places[0] = out->places;
-    out->features.places[1] = out->places + WORDS;
-    out->features.counts[0] = fill(out->places, WORDS, state, positive);
-    out->features.counts[1] = fill(out->places + WORDS, WINDOWS, state, positive);
+    static const uint32_t sizes[TWIN__FEATURE_BLOCKS] = { WORDS / 2, WORDS / 2, WINDOWS / 4, 3 * WINDOWS / 4 };
+    uint32_t *at = out->places;
+    for (int b = 0; b < TWIN__FEATURE_BLOCKS; at += sizes[b++]) {
+        out->features.places[b] = at;
+        out->features.counts[b] = fill(at, sizes[b], state, positive);
+    }
+}
+
+/* Words, or windows, of which a block has a part. */
+static uint32_t in_group(const uint32_t *counts, int block)
+{
+    int first = block - block % 2;
+    return counts[first] + counts[first + 1];
 }
 
 /* ---- the linear learner, in long doubles, as the formula is written */
 
 static long double slow_weights[2 * RANGE], slow_squares[2 * RANGE];
 
+/* The unit that is always on has place 0, which no feature has. */
 static long double slow_score(const struct twin__features *f)
 {
-    long double z = 0;
-    for (int b = 0; b < 2; b++)
+    long double z = slow_weights[0];
+    for (int b = 0; b < TWIN__FEATURE_BLOCKS; b++)
         for (uint32_t i = 0; i < f->counts[b]; i++)
-            z += slow_weights[f->places[b][i]] / sqrtl(f->counts[b]);
+            z += slow_weights[f->places[b][i]] / sqrtl(in_group(f->counts, b));
     return z;
+}
+
+static void slow_step(uint32_t place, long double g)
+{
+    slow_squares[place] += g * g;
+    slow_weights[place] += 0.2L * g / (0.01L + sqrtl(slow_squares[place]));
 }
 
 static void slow_learn(const struct twin__features *f, bool positive)
 {
     long double error = (positive ? 1 : 0) - 1 / (1 + expl(-slow_score(f)));
-    for (int b = 0; b < 2; b++)
-        for (uint32_t i = 0; i < f->counts[b]; i++) {
-            long double g = error / sqrtl(f->counts[b]);
-            slow_squares[f->places[b][i]] += g * g;
-            slow_weights[f->places[b][i]] += 0.2L * g / (0.01L + sqrtl(slow_squares[f->places[b][i]]));
-        }
+    for (int b = 0; b < TWIN__FEATURE_BLOCKS; b++)
+        for (uint32_t i = 0; i < f->counts[b]; i++)
+            slow_step(f->places[b][i], error / sqrtl(in_group(f->counts, b)));
+    slow_step(0, error);
 }
 
 static void the_linear_learner_is_its_formula(void **unused)
@@ -105,9 +119,10 @@ static void assert_weights_are_the_sum(const struct twin__margin *margin, const 
         assert_true(e->alpha > 0 && (double)e->alpha <= TWIN__MARGIN_COST);
         assert_true(i == 0 || margin->examples[i - 1]->number < e->number);
         const uint32_t *at = e->places;
-        for (int b = 0; b < 2; b++)
+        sum[0] += (e->positive ? 1 : -1) * (double)e->alpha;
+        for (int b = 0; b < TWIN__FEATURE_BLOCKS; b++)
             for (uint32_t k = 0; k < e->counts[b]; k++)
-                sum[*at++] += (e->positive ? 1 : -1) * (double)e->alpha / sqrt(e->counts[b]);
+                sum[*at++] += (e->positive ? 1 : -1) * (double)e->alpha / sqrt(in_group(e->counts, b));
     }
     for (int i = 0; i < 2 * RANGE; i++)
         assert_true(fabs(sum[i] - (double)margin->weights[i]) < 1e-4);
@@ -264,7 +279,7 @@ static void rehearsal_keeps_and_drops(void **unused)
         for (size_t i = 0; i < TWIN__REHEARSED; i++)
             if (rehearsal.slots[i] && rehearsal.slots[i]->number == n)
                 kept = twin__rehearsed_features(rehearsal.slots[i]);
-        for (int b = 0; b < 2; b++) {
+        for (int b = 0; b < TWIN__FEATURE_BLOCKS; b++) {
             assert_int_equal(kept.counts[b], m.features.counts[b]);
             assert_memory_equal(kept.places[b], m.features.places[b], kept.counts[b] * sizeof(uint32_t));
         }
@@ -281,13 +296,16 @@ static void rehearsal_keeps_and_drops(void **unused)
 
 struct seen {
     const struct twin__features *features;
-    bool link, subject, body;
+    int block;
+    bool link, subject, body, date;
 };
 
 static void look(void *context, uint32_t place, twin_text kind, twin_text word)
 {
     struct seen *seen = context;
-    assert_non_null(bsearch(&place, seen->features->places[0], seen->features->counts[0], sizeof place, by_place));
+    const struct twin__features *f = seen->features;
+    assert_non_null(bsearch(&place, f->places[seen->block], f->counts[seen->block], sizeof place, by_place));
+    seen->date = seen->date || (word.length == 4 && memcmp(word.bytes, "Date", 4) == 0);
     seen->link = seen->link || (kind.length == 4 && memcmp(kind.bytes, "link", 4) == 0);
     seen->subject = seen->subject || (word.length == 7 && memcmp(word.bytes, "Winning", 7) == 0);
     seen->body = seen->body || (word.length == 5 && memcmp(word.bytes, "claim", 5) == 0);
@@ -309,14 +327,19 @@ static void words_and_windows_become_increasing_places(void **unused)
     assert_int_equal(twin_message_reader_create(&reader, (twin_message_options){ 0 }), TWIN_OK);
     assert_int_equal(twin_message_read(&message, reader, (twin_text){ text, sizeof text - 1 }), TWIN_OK);
     assert_int_equal(twin__features_make(&features, &opening, maker, message), TWIN_OK);
-    for (int b = 0; b < 2; b++)
+    for (int b = 0; b < TWIN__FEATURE_BLOCKS; b++)
         for (uint32_t i = 1; i < features.counts[b]; i++)
             assert_true(features.places[b][i - 1] < features.places[b][i]);
-    assert_true(features.counts[0] > 20 && features.counts[0] < 60);
-    assert_true(features.counts[1] > 80 && features.counts[1] < sizeof text);
-    struct seen seen = { .features = &features };
-    assert_int_equal(twin__features_name(maker, message, look, &seen), TWIN_OK);
-    assert_true(seen.link && seen.subject && seen.body);
+    uint32_t words = in_group(features.counts, TWIN__SEEN_WORDS),
+             windows = in_group(features.counts, TWIN__SEEN_WINDOWS);
+    assert_true(words > 20 && words < 60 && features.counts[TWIN__SEEN_WORDS] > words / 2);
+    assert_true(windows > 80 && windows < sizeof text && features.counts[TWIN__SEEN_WINDOWS] > 40);
+    struct seen seen = { .features = &features, .block = TWIN__SEEN_WORDS };
+    assert_int_equal(twin__features_name(maker, message, true, look, &seen), TWIN_OK);
+    assert_true(seen.link && seen.subject && seen.body && !seen.date);
+    seen = (struct seen){ .features = &features, .block = TWIN__OTHER_WORDS };
+    assert_int_equal(twin__features_name(maker, message, false, look, &seen), TWIN_OK);
+    assert_true(seen.date && !seen.link && !seen.subject && !seen.body);
     /* Under another key the places are others. */
     assert_int_equal(twin__features_make(&again, &opening, second, message), TWIN_OK);
     assert_true(again.counts[0] != features.counts[0] ||
@@ -361,19 +384,21 @@ static void opening_is_the_beginning_of_a_long_text(void **unused)
     assert_int_equal(twin__features_make(&begun, &none, second, message), TWIN_OK);
     assert_int_equal(none.counts[0], 0);
     uint32_t others = 0; /* the size of the part */
-    for (uint32_t i = 0; i < begun.counts[0]; i++)
-        others += !is_among(begun.places[0][i], &opening, 0);
-    assert_true(others <= 1 && opening.counts[0] + others >= begun.counts[0]);
-    for (int b = 0; b < 2; b++)
+    for (uint32_t i = 0; i < begun.counts[TWIN__SEEN_WORDS]; i++)
+        others += !is_among(begun.places[TWIN__SEEN_WORDS][i], &opening, TWIN__SEEN_WORDS);
+    assert_true(others <= 1 && opening.counts[TWIN__SEEN_WORDS] + others >= begun.counts[TWIN__SEEN_WORDS]);
+    for (int b = 0; b < TWIN__FEATURE_BLOCKS; b++)
         for (uint32_t i = 0; i < opening.counts[b]; i++)
             assert_true(is_among(opening.places[b][i], &whole, b));
-    assert_true(whole.counts[0] >= opening.counts[0] + 60 && whole.counts[1] > opening.counts[1] + 60);
+    assert_true(whole.counts[TWIN__SEEN_WORDS] >= opening.counts[TWIN__SEEN_WORDS] + 60);
+    assert_true(whole.counts[TWIN__SEEN_WINDOWS] > opening.counts[TWIN__SEEN_WINDOWS] + 60);
     /* Windows across the end of the opening are not forgotten: there are as many as of the bytes at once. */
     uint64_t windows[sizeof text];
     twin_hash hash = { .family = TWIN_HASH_SIP, .key = { key[0], key[1] } };
     twin_hash_windows(windows, hash, text, 4, length - 3);
     for (size_t i = 0; i < length - 3; i++)
-        assert_true(is_among((uint32_t)windows[i] & (TWIN__FEATURE_PLACES - 1), &whole, 1));
+        assert_true(is_among((uint32_t)windows[i] & (TWIN__FEATURE_PLACES - 1), &whole, TWIN__SEEN_WINDOWS) ||
+                    is_among((uint32_t)windows[i] & (TWIN__FEATURE_PLACES - 1), &whole, TWIN__OTHER_WINDOWS));
     twin_message_reader_free(reader);
     twin__feature_maker_free(maker);
     twin__feature_maker_free(second);

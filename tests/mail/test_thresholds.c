@@ -90,7 +90,7 @@ static void what_is_out_of_bounds_is_bounded(void **state_unused)
     struct twin__thresholds t = twin__thresholds_within((struct twin__thresholds){ .above = 2.5 });
     assert_true(t.above == first.above && t.below == first.below && t.usual == first.usual);
     t = twin__thresholds_within((struct twin__thresholds){ -1e300, 1e300, INFINITY });
-    assert_true(t.above == 1 && t.below == -1 && t.usual == 4);
+    assert_true(t.above == 2 && t.below == -1 && t.usual == 4);
     t = twin__thresholds_within((struct twin__thresholds){ NAN, NAN, NAN });
     assert_true(isfinite(t.above) && isfinite(t.below) && isfinite(t.usual));
 }
