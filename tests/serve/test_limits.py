@@ -200,7 +200,7 @@ def learning_survives_kills():
             number += 1000
         for thread in threads:
             thread.start()
-        time.sleep(random.uniform(0.1, 0.5))
+        time.sleep(random.uniform(2, 4) if os.environ.get("TWINSIFT_SANITIZED") else random.uniform(0.1, 0.5))
         server.stop(signal.SIGKILL)
         for thread in threads:
             thread.join()
