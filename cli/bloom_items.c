@@ -5,6 +5,7 @@
 #include "bloom_file.h"
 
 #include "support/interrupt.h"
+#include "support/overwrite.h"
 #include "support/paths.h"
 #include "support/progress.h"
 
@@ -136,8 +137,8 @@ bool work_on_items(struct item_work *work)
     static const char *const standard[] = { "-" };
     size_t count = work->shared->base.count - 1;
     const char *const *names = count ? work->shared->base.arguments + 1 : standard;
-    bool good = true;
     count = count ? count : 1;
+    bool good = !overwrites_input("-", names, count);
     work->bytes_total = total_size(names, count);
     work->progress = progress_begin(work->shared->quiet);
     for (size_t i = 0; good && i < count; i++)

@@ -328,7 +328,7 @@ static bool stage_kept(struct dedup_outputs *out, const struct dedup_result *res
 {
     if (out->names)
         return stage_each(out, result);
-    return !path || out->standard || stage_one(&out->items[0], result, path);
+    return !path || is_standard(path) || stage_one(&out->items[0], result, path);
 }
 
 static bool stage_dropped(struct dedup_output *out, const struct dedup_result *result, const char *path)

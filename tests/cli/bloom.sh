@@ -241,6 +241,13 @@ says 'could not be written'
 cmp -s a.bloom before.bloom || fail "a full disk changed the file"
 ls ./*.new >/dev/null 2>&1 && fail "something was left behind: $(ls ./*.new)"
 
+# items that are appended to what they are read from
+seq 10 >own
+cp own before
+"$twinsift" bloom has a.bloom --invert own >>own 2>err && fail "appends to its own input"
+says 'own: is read, so it cannot be the output too'
+cmp -s own before || fail "its own input was changed"
+
 # the same bits whatever the instructions
 for cpu in scalar avx2 avx512 neon; do
     expect 0 bloom create --force cpu.bloom --items 10K
