@@ -23,21 +23,16 @@ static twin_text part(twin_text text, uint32_t begin, uint32_t length)
     return (twin_text){ text.bytes + begin, length };
 }
 
-twin_status record_differences(struct record *record, twin_text a, twin_text b)
+static void record_spans(struct record *record, const char *name, const twin_edit_spans *spans, twin_text a,
+                         twin_text b)
 {
     static const char *const names[] = { [TWIN_EDIT_EQUAL] = "equal",
                                          [TWIN_EDIT_REPLACED] = "replaced",
                                          [TWIN_EDIT_INSERTED] = "inserted",
                                          [TWIN_EDIT_DELETED] = "deleted" };
-    twin_edit_spans spans = { 0 };
-    if (a.length > MOST_DIFF_BYTES || b.length > MOST_DIFF_BYTES) {
-        record_null(record, "differences");
-        return TWIN_OK;
-    }
-    twin_status status = twin_diff(&spans, a, b, (twin_diff_options){ .join = 2 });
-    record_list(record, "differences");
-    for (size_t i = 0; i < spans.count && status == TWIN_OK; i++) {
-        const twin_edit_span *span = &spans.spans[i];
+    record_list(record, name);
+    for (size_t i = 0; i < spans->count; i++) {
+        const twin_edit_span *span = &spans->spans[i];
         record_object(record, NULL);
         record_string(record, "kind", names[span->kind]);
         record_text(record, "a", part(a, span->a_begin, span->a_length));
@@ -45,6 +40,19 @@ twin_status record_differences(struct record *record, twin_text a, twin_text b)
         record_object_end(record);
     }
     record_list_end(record);
+}
+
+twin_status record_differences(struct record *record, twin_text a, twin_text b)
+{
+    twin_edit_spans spans = { 0 };
+    if (a.length > MOST_DIFF_BYTES || b.length > MOST_DIFF_BYTES) {
+        record_null(record, "differences");
+        return TWIN_OK;
+    }
+    twin_status status = twin_diff(&spans, a, b, (twin_diff_options){ .join = 2 });
+    if (status != TWIN_OK)
+        spans.count = 0;
+    record_spans(record, "differences", &spans, a, b);
     twin_edit_spans_clear(&spans);
     return status;
 }
@@ -324,24 +332,6 @@ void answer_compare(struct exchange *exchange)
 
 /* ---- edit distance */
 
-static void record_steps(struct record *record, const twin_edit_spans *spans, twin_text a, twin_text b)
-{
-    static const char *const names[] = { [TWIN_EDIT_EQUAL] = "equal",
-                                         [TWIN_EDIT_REPLACED] = "replaced",
-                                         [TWIN_EDIT_INSERTED] = "inserted",
-                                         [TWIN_EDIT_DELETED] = "deleted" };
-    record_list(record, "steps");
-    for (size_t i = 0; i < spans->count; i++) {
-        const twin_edit_span *span = &spans->spans[i];
-        record_object(record, NULL);
-        record_string(record, "kind", names[span->kind]);
-        record_text(record, "a", part(a, span->a_begin, span->a_length));
-        record_text(record, "b", part(b, span->b_begin, span->b_length));
-        record_object_end(record);
-    }
-    record_list_end(record);
-}
-
 /* Both vectors, and on how many numbers they agree. Texts that are too short have none. */
 static void record_vectors(struct record *record, twin_text a, twin_text b)
 {
@@ -393,7 +383,7 @@ void answer_edit(struct exchange *exchange)
         record_count(&record, "distance", spans.distance);
         record_number(&record, "ratio", ratio, 9);
         record_number(&record, "gram_distance", grams, 9);
-        record_steps(&record, &spans, a, b);
+        record_spans(&record, "steps", &spans, a, b);
         record_vectors(&record, a, b);
         record_end(&record);
     } else {
