@@ -3,7 +3,7 @@
  * All pairs of a family that both collections have are as many as the product of its two parts. Here they are fewer:
  *
  *   1. In a crowd, those of the second collection are documents that stay, and each of the first is compared with them
- *      up to the first that is similar (keepers.h); texts that contain each other, likewise (containment_keepers.h).
+ *      up to the first that is similar (set_join.h); texts that contain each other, likewise (containment_keepers.h).
  *   2. That one need not be the most similar. If the second collection has the same set, it is: equal sets have equal
  *      signatures, and documents with equal ones are compared.
  *

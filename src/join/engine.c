@@ -1,15 +1,17 @@
 /* engine.c — from the documents of a provider to their similar pairs.
  *
- * Three steps, each over the provider alone, so that a collection and an index go the same way:
- *   1. candidates: all pairs that share a band, or for each document its best through a forest of MinHash trees;
- *   2. the signature gate (gate.c) drops those with too few equal slots as they are found;
- *   3. what is left is compared exactly (verify.c), or taken at its estimate.
- * Documents that large buckets connect are a crowd (groups.c). Where it is cheaper than comparing all pairs of those
- * buckets, a crowd is joined by itself, exactly (crowd_join.c). Containment needs no signatures: all documents are joined
- * by their rare shingles (containment_join.c).
- * Where only who stays is to be decided, or only connected components are wanted, fewer pairs are compared: in crowds
- * those with documents that stay (keepers.c), outside of them too if the first one stays (deciding_pairs.c), and for
- * components those that may connect two (components.c).
+ * Five steps, each over the provider alone, so that a collection and an index go the same way:
+ *   1. candidates: all pairs that share a band, or for each document its best through a forest of MinHash trees. The
+ *      signature gate (gate.c) drops those with too few equal slots as they are found;
+ *   2. documents that large buckets connect are groups (groups.c); of each it is chosen whether its pairs are listed too, or
+ *      an index of sets joins it;
+ *   3. candidates are compared exactly (verify.c), or taken at their estimates;
+ *   4. groups are joined (set_join.c);
+ *   5. of each document the best are left, where only these are wanted, and all are sorted.
+ * Containment needs no signatures: all documents are joined by their rare shingles (containment_join.c).
+ * Where it is only to be decided what is kept, or only connected components are wanted, fewer pairs are compared: in groups
+ * those with documents that are kept, outside of them too if the first one is (deciding_pairs.c), and for components
+ * those that may connect two (components.c).
  * The options' measure, threshold and bands are read here and nowhere else below. */
 #include "join/engine.h"
 
@@ -19,14 +21,13 @@
 #include "base/error.h"
 #include "join/components.h"
 #include "join/containment_keepers.h"
-#include "join/crowd_join.h"
 #include "join/deciding_pairs.h"
 #include "join/deep_bands.h"
 #include "join/gate.h"
 #include "join/join_private.h"
-#include "join/keepers.h"
 #include "join/match_runs.h"
 #include "join/pair_overflow.h"
+#include "join/set_join.h"
 #include "join/signature_provider.h"
 #include "join/similar_private.h"
 #include "join/verify.h"
@@ -206,78 +207,35 @@ static void count_groups(twin_similar_counts *counts, const struct twin__groups 
     }
 }
 
-/* All similar pairs of the groups. */
+/* The pairs of the groups that are wanted: all, those that decide what is kept, or those that connect components. */
 static twin_status join_groups(struct run *run, twin_error *error)
 {
-    const struct twin__groups *joined = &run->candidates.joined;
+    const struct twin__deciding_options *deciding = run->deciding;
+    struct twin__set_join_options options = { .threshold = run->options->threshold,
+                                              .exec = run->options->exec,
+                                              .progress = run->options->progress,
+                                              .memory_bytes = run->options->memory_bytes };
     bool exact = run->options->verify == TWIN_VERIFY_EXACT;
-    struct twin__crowd_options options = { .threshold = run->options->threshold,
-                                           .exec = run->options->exec,
-                                           .progress = run->options->progress };
-    twin_status status = TWIN_OK;
-    for (size_t i = 0; i < joined->count && status == TWIN_OK; i++) {
-        struct twin__crowd_documents documents = { joined->documents + joined->items[i].begin,
-                                                   joined->items[i].count };
-        struct twin__crowd_counts found = { 0 };
-        status = (exact ? twin__crowd_join : twin__crowd_join_estimates)(run->out, &found, run->provider, documents,
-                                                                         options, error);
-        run->counts->candidates += found.compared;
-        run->counts->verified += exact ? found.compared : 0;
-    }
-    return status;
-}
-
-/* Of the groups only the pairs that decide which documents are kept. */
-static twin_status decide_groups(struct run *run, twin_error *error)
-{
     uint64_t compared = 0;
+    struct indexed indexed;
     if (run->candidates.joined.count == 0)
         return TWIN_OK;
-    twin__candidates_free_pairs(&run->candidates);
-    twin_status status =
-        twin__keepers_join(run->out, &compared, run->provider, &run->candidates.joined, run->deciding, error);
+    if (deciding) {
+        options.mode = run->components.group ? TWIN__JOIN_CONNECT : TWIN__JOIN_KEPT;
+        options.most_room = deciding->most_room;
+        options.components = run->components.group ? &run->components : NULL;
+        options.order = deciding->order;
+        options.context = deciding->context;
+        twin__candidates_free_pairs(&run->candidates);
+    }
+    twin_status status = indexed_init(&indexed, run, error);
+    options.threshold = indexed.threshold;
+    options.slots = exact ? 0 : run->gate.slots;
+    if (status == TWIN_OK)
+        status = twin__set_join(run->out, &compared, indexed.provider, &run->candidates.joined, &options, error);
+    indexed_clear(&indexed);
     run->counts->candidates += compared;
-    run->counts->verified += compared;
-    return status;
-}
-
-/* ---- components ---- */
-
-static bool are_connected(const struct twin__components *components, struct twin__crowd_documents documents)
-{
-    for (size_t i = 1; i < documents.count; i++)
-        if (twin__union_root(components->group, documents.items[i]) !=
-            twin__union_root(components->group, documents.items[0]))
-            return false;
-    return true;
-}
-
-/* Of the crowds only those are left that are similar to one that stays. Pairs of them may connect components that
- * nothing else does. */
-static twin_status connect_rest(struct run *run, twin_error *error)
-{
-    const struct twin__groups *crowds = &run->candidates.joined;
-    struct twin__crowd_options options = { .threshold = run->options->threshold,
-                                           .exec = run->options->exec,
-                                           .progress = run->options->progress,
-                                           .components = &run->components };
-    if (run->options->memory_bytes) {
-        enum { COUNTERS_SHARE = 12, ENTRIES_SHARE = 64 }; /* a quarter, with owners; as much, with tokens and room */
-        options.most_counters = run->options->memory_bytes / COUNTERS_SHARE;
-        options.index_entries = run->options->memory_bytes / ENTRIES_SHARE;
-        options.pairs_at_a_time = run->options->memory_bytes / ENTRIES_SHARE;
-    }
-    twin_status status = TWIN_OK;
-    for (size_t i = 0; i < crowds->count && status == TWIN_OK; i++) {
-        struct twin__crowd_documents documents = { crowds->documents + crowds->items[i].begin,
-                                                   crowds->items[i].count };
-        struct twin__crowd_counts joined = { 0 };
-        if (are_connected(&run->components, documents))
-            continue;
-        status = twin__crowd_join(run->out, &joined, run->provider, documents, options, error);
-        run->counts->candidates += joined.compared;
-        run->counts->verified += joined.compared;
-    }
+    run->counts->verified += exact ? compared : 0;
     return status;
 }
 
@@ -373,16 +331,12 @@ static twin_status verify_exactly(struct run *run, twin_error *error)
 static twin_status verify(struct run *run, twin_error *error)
 {
     twin_status status = settle_groups(run, error);
-    if (status == TWIN_OK && !run->deciding)
-        status = join_groups(run, error);
     if (status == TWIN_OK && run->options->verify == TWIN_VERIFY_EXACT)
         status = verify_exactly(run, error);
     else if (status == TWIN_OK)
         status = with_sentence(error, twin__estimate_pairs(run->out, run->provider, &run->candidates.pairs));
-    if (status == TWIN_OK && run->deciding)
-        status = decide_groups(run, error);
-    if (status == TWIN_OK && run->components.group)
-        status = connect_rest(run, error);
+    if (status == TWIN_OK)
+        status = join_groups(run, error);
     if (status == TWIN_OK && run->options->method == TWIN_METHOD_FOREST)
         status = with_sentence(error, twin__matches_keep_top(run->out, run->options->top));
     if (status == TWIN_OK)

@@ -55,7 +55,7 @@ static size_t count_shared_bands(const struct twin__group_finder *finder, uint32
     const uint32_t *y = twin__provider_signature(finder->provider, b);
     size_t rows = finder->plan.rows, shared = 0;
     for (size_t band = 0; band < finder->plan.bands; band++)
-        shared += memcmp(x + band * rows, y + band * rows, rows * sizeof *x) == 0;
+        shared += x[band * rows] == y[band * rows] && memcmp(x + band * rows, y + band * rows, rows * sizeof *x) == 0;
     return shared > 0 ? shared : 1;
 }
 
@@ -280,21 +280,23 @@ static double count_postings(const struct sampled *sample, size_t set, double th
     return postings;
 }
 
-/* The work of the index for all documents of a group: to take each item, and to look at postings. */
-static twin_status index_looks(double *out, const struct twin__provider *provider, const uint32_t *documents,
+/* For a document of a group: to take its items, and to look at postings. */
+struct looks {
+    double items, postings;
+};
+
+static twin_status index_looks(struct looks *out, const struct twin__provider *provider, const uint32_t *documents,
                                size_t count, double threshold, twin_error *error)
 {
     static const double PER_ITEM = 3;
     struct sampled sample = { 0 };
-    double postings = 0, sets = 1;
+    double sets, postings = 0;
     twin_status status = fetch_sample(&sample, provider, documents, count, error);
     for (size_t i = 0; i < sample.sets && status == TWIN_OK; i++)
         postings += count_postings(&sample, i, threshold);
-    if (sample.sets > 1) { /* a set is looked up among those before it */
-        sets = (double)sample.sets;
-        postings *= (double)count / (sets - 1) / 2;
-    }
-    *out = (double)count * (PER_ITEM * (double)sample.count + postings) / sets;
+    sets = sample.sets > 1 ? (double)sample.sets : 2;
+    out->items = PER_ITEM * (double)sample.count / sets;
+    out->postings = postings / sets * (double)count / (sets - 1) / 2; /* a set is looked up among those before it */
     sampled_clear(&sample);
     return status;
 }
@@ -303,15 +305,20 @@ twin_status twin__group_is_for_index(bool *out, const struct twin__provider *pro
                                      const struct twin__groups *groups, size_t number, double threshold,
                                      twin_error *error)
 {
-    /* To compare two sets that were encoded; and what to fetch a document takes in any case. */
-    static const double PER_COMPARISON = 8, PER_DOCUMENT = 100;
+    enum { SMALL = 1024 };                        /* documents: either way takes little, and a sample as much */
+    static const double PER_COMPARISON = 8;       /* of two sets that were encoded */
+    static const double LEAST_PER_DOCUMENT = 100; /* to fetch one takes more than that in any case */
     const struct twin__group *group = &groups->items[number];
-    const uint32_t *documents = groups->documents + group->begin;
-    double listing = group->meetings + PER_COMPARISON * group->passing, looks;
-    *out = listing > PER_DOCUMENT * (double)group->count;
-    if (!*out)
+    double documents = (double)group->count, passing = group->passing / documents;
+    double listing = group->meetings / documents + PER_COMPARISON * passing;
+    struct looks index;
+    *out = group->count <= SMALL ? passing > 1 : listing > LEAST_PER_DOCUMENT;
+    if (!*out || group->count <= SMALL)
         return TWIN_OK;
-    twin_status status = index_looks(&looks, provider, documents, group->count, threshold, error);
-    *out = listing > looks;
+    twin_status status =
+        index_looks(&index, provider, groups->documents + group->begin, group->count, threshold, error);
+    /* Documents that have pairs to compare are fetched either way. */
+    listing += index.items * (passing < 1 ? passing : 1);
+    *out = listing > index.items + index.postings;
     return status;
 }

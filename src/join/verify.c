@@ -52,13 +52,44 @@ static int by_documents(const void *a, const void *b)
     return (x->b > y->b) - (x->b < y->b);
 }
 
-void twin__matches_sort(twin_matches *matches)
+static void sort_run(twin_match *items, size_t count)
 {
     size_t in_order = 1;
-    while (in_order < matches->count && by_documents(&matches->items[in_order - 1], &matches->items[in_order]) <= 0)
+    while (in_order < count && by_documents(&items[in_order - 1], &items[in_order]) <= 0)
         in_order++;
-    if (in_order < matches->count)
-        qsort(matches->items, matches->count, sizeof *matches->items, by_documents);
+    if (in_order < count)
+        qsort(items, count, sizeof *items, by_documents);
+}
+
+/* Sorts by a alone, keeping the order otherwise; starts[a] becomes where the next document's matches begin. */
+static void distribute(twin_match *out, size_t *starts, const twin_matches *matches, size_t documents)
+{
+    for (size_t i = 0; i < matches->count; i++)
+        starts[matches->items[i].a + 1]++;
+    for (size_t a = 1; a <= documents; a++)
+        starts[a] += starts[a - 1];
+    for (size_t i = 0; i < matches->count; i++)
+        out[starts[matches->items[i].a]++] = matches->items[i];
+}
+
+/* Many matches are distributed to their first documents: those of one are then few, or in order already. */
+void twin__matches_sort(twin_matches *matches)
+{
+    size_t documents = 0;
+    for (size_t i = 0; i < matches->count; i++)
+        documents = matches->items[i].a >= documents ? (size_t)matches->items[i].a + 1 : documents;
+    bool are_many = matches->count / 2 > documents;
+    twin_match *sorted = are_many ? malloc(matches->count * sizeof *sorted) : NULL;
+    size_t *starts = are_many ? calloc(documents + 1, sizeof *starts) : NULL;
+    if (sorted && starts) {
+        distribute(sorted, starts, matches, documents);
+        memcpy(matches->items, sorted, matches->count * sizeof *sorted);
+        for (size_t a = 0, begin = 0; a < documents; begin = starts[a++])
+            sort_run(matches->items + begin, starts[a] - begin);
+    } else
+        sort_run(matches->items, matches->count);
+    free(sorted);
+    free(starts);
 }
 
 /* ---- components and families ---- */

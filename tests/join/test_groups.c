@@ -148,8 +148,8 @@ static void many_meetings_of_a_template_are_for_the_index(void **state)
     struct recipe template = { 300, 100, 1 << 19 };
     assert_true(is_for_index(template, .8, 10000, 0));
     assert_true(is_for_index(template, .8, 0, 2000));
-    assert_false(is_for_index(template, .8, 500, 10));
-    assert_false(is_for_index(template, .8, 50, 1));
+    assert_false(is_for_index(template, .8, 500, .1));
+    assert_false(is_for_index(template, .8, 50, .1));
 }
 
 /* Items that two documents in a hundred have make long posting lists: the lower the threshold, the more of them are looked
@@ -158,9 +158,9 @@ static void long_posting_lists_are_not(void **state)
 {
     (void)state;
     struct recipe words = { 0, 400, 20000 };
-    assert_false(is_for_index(words, .3, 4000, 10));
-    assert_true(is_for_index(words, .3, 40000, 10));
-    assert_true(is_for_index(words, .95, 4000, 10));
+    assert_false(is_for_index(words, .3, 4000, .1));
+    assert_true(is_for_index(words, .3, 40000, .1));
+    assert_true(is_for_index(words, .95, 4000, .1));
 }
 
 int main(void)

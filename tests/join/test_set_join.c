@@ -1,4 +1,4 @@
-/* test_crowd.c — crowds: found in large buckets, and joined without missing a pair, against comparing all. */
+/* test_set_join.c — template groups are found in large buckets and joined without missing a pair, against comparing all. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,8 +12,8 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "fetched.h"
-#include "join/crowd_join.h"
 #include "join/engine.h"
+#include "join/set_join.h"
 #include "join/signature_provider.h"
 #include "join/similar_private.h"
 #include "numbers.h"
@@ -175,27 +175,39 @@ static const struct recipe recipes[] = {
     { 1, 1, 10, 1, 0, 0, 0, 0 },        /* alone */
     { 2, 1, 100, 1, 0, 0, 0, 0 },       /* two */
 };
-static const enum twin__crowd_way ways[] = { TWIN__CROWD_FASTEST, TWIN__CROWD_BY_PREFIXES, TWIN__CROWD_ALL_PAIRS };
 static const double thresholds[] = { .3, .5, .75, .8, .9, 1 };
 
-static struct twin__crowd_documents all_of(const struct world *world)
+/* All documents as one group, in an array of their own, which the join may put in order. */
+struct grouped {
+    uint32_t documents[MOST_DOCUMENTS];
+    struct twin__group group;
+    struct twin__groups groups;
+};
+
+static struct twin__groups *all_of(struct grouped *out, const struct world *world)
 {
-    return (struct twin__crowd_documents){ world->documents, world->count };
+    memcpy(out->documents, world->documents, sizeof out->documents);
+    out->group = (struct twin__group){ .count = world->count };
+    out->groups = (struct twin__groups){ out->documents, &out->group, 1 };
+    return &out->groups;
 }
 
-static void join(struct world *world, double threshold, struct twin__crowd_options options,
-                 struct twin__crowd_counts *counts)
+/* Returns how many pairs were compared. */
+static uint64_t join(struct world *world, double threshold, twin_exec exec, size_t room)
 {
     struct twin__provider provider = provider_of(world);
+    struct grouped grouped;
+    struct twin__set_join_options options = { .threshold = threshold, .exec = exec, .most_room = room };
     twin_matches got = { 0 };
-    options.threshold = threshold;
-    assert_int_equal(twin__crowd_join(&got, counts, &provider, all_of(world), options, NULL), TWIN_OK);
+    uint64_t compared = 0;
+    assert_int_equal(twin__set_join(&got, &compared, &provider, all_of(&grouped, world), &options, NULL), TWIN_OK);
     twin__matches_sort(&got);
     assert_all_pairs(&got, world, threshold);
     twin_matches_clear(&got);
+    return compared;
 }
 
-static void no_pair_of_a_crowd_is_missed(void **state)
+static void no_pair_of_a_group_is_missed(void **state)
 {
     (void)state;
     STARTS_NO_THREADS();
@@ -205,36 +217,85 @@ static void no_pair_of_a_crowd_is_missed(void **state)
             draw(&world, &recipes[r], seed);
             compare_all(&world);
             for (size_t t = 0; t < COUNT(thresholds); t++)
-                for (size_t w = 0; w < COUNT(ways); w++) {
-                    struct twin__crowd_counts counts;
-                    join(&world, thresholds[t], (struct twin__crowd_options){ .way = ways[w], .exec = execs[0] },
-                         &counts);
-                    assert_false(counts.refused);
-                }
+                join(&world, thresholds[t], execs[0], 0);
         }
 }
 
-/* Blocks of 512 documents, and pairs compared as soon as there are some. */
-static void many_blocks_and_workers_find_the_same(void **state)
+/* Rooms for a few documents, and for some hundred. */
+static void many_phases_and_workers_find_the_same(void **state)
 {
     (void)state;
     static struct world world;
+    static const size_t rooms[] = { 4000, 30000 };
     struct recipe recipe = { 700, 2, 100, 5, 60, 40, 5, 20 };
     draw(&world, &recipe, 7);
     compare_all(&world);
-    uint64_t compared = 0;
-    for (size_t e = 0; e < COUNT(execs); e++)
+    for (size_t r = 0; r < COUNT(rooms); r++)
         for (size_t t = 0; t < COUNT(thresholds); t += SANITIZED ? 3 : 1) {
-            struct twin__crowd_counts counts;
-            join(&world, thresholds[t],
-                 (struct twin__crowd_options){
-                     .way = TWIN__CROWD_BY_PREFIXES, .exec = execs[e], .index_entries = 1, .pairs_at_a_time = 10 },
-                 &counts);
-            if (thresholds[t] == .8) {
-                assert_true(e == 0 || counts.compared == compared);
-                compared = counts.compared;
-            }
+            uint64_t compared = join(&world, thresholds[t], execs[0], rooms[r]);
+            for (size_t e = 1; e < COUNT(execs); e++)
+                assert_int_equal(join(&world, thresholds[t], execs[e], rooms[r]), compared);
         }
+}
+
+/* Of two collections only the pairs between them are wanted. */
+static void pairs_between_two_collections_are_found(void **state)
+{
+    (void)state;
+    static struct world world;
+    static const size_t rooms[] = { 0, 4000 };
+    struct recipe recipe = { 500, 2, 100, 5, 60, 40, 5, 20 };
+    draw(&world, &recipe, 9);
+    compare_all(&world);
+    for (uint32_t split = 1; split < world.count; split += 166)
+        for (size_t r = 0; r < COUNT(rooms); r++) {
+            struct twin__provider provider = provider_of(&world);
+            struct grouped grouped;
+            struct twin__set_join_options options = { .threshold = .6, .exec = execs[r], .most_room = rooms[r] };
+            twin_matches got = { 0 };
+            uint64_t compared = 0;
+            size_t wanted = 0;
+            provider.split = split;
+            assert_int_equal(twin__set_join(&got, &compared, &provider, all_of(&grouped, &world), &options, NULL),
+                             TWIN_OK);
+            for (uint32_t a = 0; a < split; a++)
+                for (uint32_t b = split; b < world.count; b++)
+                    wanted += truth[a][b] >= .6;
+            assert_int_equal(got.count, wanted);
+            for (size_t i = 0; i < got.count; i++) {
+                twin_match match = got.items[i];
+                assert_true(match.a < split && match.b >= split && match.similarity == truth[match.a][match.b]);
+            }
+            twin_matches_clear(&got);
+        }
+}
+
+/* Several groups at once: the pairs within each, and no other. */
+static void groups_are_joined_each_by_itself(void **state)
+{
+    (void)state;
+    static struct world world;
+    struct recipe recipe = { 600, 2, 100, 5, 60, 40, 5, 20 };
+    draw(&world, &recipe, 11);
+    compare_all(&world);
+    struct twin__provider provider = provider_of(&world);
+    struct twin__group items[] = { { .begin = 0, .count = 250 },
+                                   { .begin = 250, .count = 1 },
+                                   { .begin = 251, .count = 300 } };
+    for (size_t e = 0; e < COUNT(execs); e++) {
+        struct grouped grouped;
+        struct twin__groups groups = { all_of(&grouped, &world)->documents, items, COUNT(items) };
+        struct twin__set_join_options options = { .threshold = .6, .exec = execs[e], .most_room = 6000 * e };
+        twin_matches got = { 0 };
+        uint64_t compared = 0;
+        size_t wanted = 0;
+        assert_int_equal(twin__set_join(&got, &compared, &provider, &groups, &options, NULL), TWIN_OK);
+        for (uint32_t a = 0; a < 551; a++)
+            for (uint32_t b = a + 1; b < 551; b++)
+                wanted += truth[a][b] >= .6 && (b < 250 || a >= 251);
+        assert_int_equal(got.count, wanted);
+        twin_matches_clear(&got);
+    }
 }
 
 /* ---- components ---- */
@@ -256,17 +317,20 @@ static void true_components(struct twin__components *begun, uint32_t *group, con
         }
 }
 
-static uint64_t connect_all(struct world *world, double threshold, struct twin__crowd_options options, uint64_t seed)
+static uint64_t connect_all(struct world *world, double threshold, struct twin__set_join_options options,
+                            uint64_t seed)
 {
     static uint32_t group[MOST_DOCUMENTS];
     struct twin__provider provider = provider_of(world);
     struct twin__components components;
-    struct twin__crowd_counts counts;
+    struct grouped grouped;
     twin_matches got = { 0 };
+    uint64_t compared = 0;
     true_components(&components, group, world, threshold, seed);
+    options.mode = TWIN__JOIN_CONNECT;
     options.threshold = threshold;
     options.components = &components;
-    assert_int_equal(twin__crowd_join(&got, &counts, &provider, all_of(world), options, NULL), TWIN_OK);
+    assert_int_equal(twin__set_join(&got, &compared, &provider, all_of(&grouped, world), &options, NULL), TWIN_OK);
     for (uint32_t d = 0; d < world->count; d++)
         assert_int_equal(twin__union_root(components.group, d), twin__union_root(group, d));
     for (size_t i = 0; i < got.count; i++) {
@@ -276,10 +340,10 @@ static uint64_t connect_all(struct world *world, double threshold, struct twin__
     assert_true(got.count < world->count);
     twin_matches_clear(&got);
     twin__components_clear(&components);
-    return counts.compared;
+    return compared;
 }
 
-static void components_of_a_crowd_are_those_of_all_pairs(void **state)
+static void components_of_a_group_are_those_of_all_pairs(void **state)
 {
     (void)state;
     static struct world world;
@@ -287,31 +351,24 @@ static void components_of_a_crowd_are_those_of_all_pairs(void **state)
         for (uint64_t seed = 1; seed <= (QUICK ? 1 : 2); seed++) {
             draw(&world, &recipes[r], seed);
             compare_all(&world);
-            for (size_t t = 0; t < COUNT(thresholds); t += QUICK ? 2 : 1)
-                for (size_t w = 0; w < COUNT(ways); w++) {
-                    struct twin__crowd_options options = { .way = ways[w], .exec = execs[0], .pairs_at_a_time = 50 };
-                    options.most_counters = seed % 2 ? 0 : 1; /* as few as there can be */
-                    uint64_t compared = connect_all(&world, thresholds[t], options, seed);
-                    options.exec = execs[1 + t % 2];
-                    assert_int_equal(connect_all(&world, thresholds[t], options, seed), compared);
-                }
+            for (size_t t = 0; t < COUNT(thresholds); t += QUICK ? 2 : 1) {
+                struct twin__set_join_options options = { .exec = execs[0], .most_room = seed % 2 ? 0 : 5000 };
+                uint64_t compared = connect_all(&world, thresholds[t], options, seed);
+                options.exec = execs[1 + t % 2];
+                assert_int_equal(connect_all(&world, thresholds[t], options, seed), compared);
+            }
         }
 }
 
-/* The same with blocks of 512 documents. */
-static void components_of_many_blocks_are_the_same(void **state)
+/* Near-copies of one text are one component as soon as each was compared with the one that is kept. */
+static void what_is_connected_is_not_compared_again(void **state)
 {
     (void)state;
     static struct world world;
-    struct recipe recipe = { 700, 2, 100, 5, 60, 40, 5, 20 };
-    draw(&world, &recipe, 7);
+    struct recipe recipe = { 700, 1, 200, 5, 0, 0, 0, 0 };
+    draw(&world, &recipe, 3);
     compare_all(&world);
-    for (size_t t = 0; t < COUNT(thresholds); t += SANITIZED ? 3 : 1)
-        connect_all(
-            &world, thresholds[t],
-            (struct twin__crowd_options){
-                .way = TWIN__CROWD_BY_PREFIXES, .exec = execs[t % 2], .index_entries = 1, .pairs_at_a_time = 10 },
-            t);
+    assert_true(connect_all(&world, .8, (struct twin__set_join_options){ .exec = execs[1] }, 5) < 2 * world.count);
 }
 
 /* Sizes from one to as many as fit: a prefix of each length, each just long enough. */
@@ -329,15 +386,12 @@ static void sizes_at_every_bound_are_joined(void **state)
         finish(&world, d);
     }
     compare_all(&world);
-    for (size_t t = 0; t < COUNT(thresholds); t++) {
-        struct twin__crowd_counts counts;
-        join(&world, thresholds[t], (struct twin__crowd_options){ .way = TWIN__CROWD_BY_PREFIXES, .exec = execs[0] },
-             &counts);
-    }
+    for (size_t t = 0; t < COUNT(thresholds); t++)
+        join(&world, thresholds[t], execs[0], 0);
 }
 
 /* 700 documents at J = .74: 244,650 pairs, of which those that are similar are compared and hardly any other. */
-static void a_crowd_below_the_threshold_is_cheap(void **state)
+static void a_template_below_the_threshold_is_cheap(void **state)
 {
     (void)state;
     STARTS_NO_THREADS();
@@ -345,23 +399,7 @@ static void a_crowd_below_the_threshold_is_cheap(void **state)
     struct recipe recipe = { 700, 1, 170, 30, 0, 0, 0, 3 };
     draw(&world, &recipe, 1);
     compare_all(&world);
-    struct twin__crowd_counts counts;
-    join(&world, .8, (struct twin__crowd_options){ .way = TWIN__CROWD_BY_PREFIXES, .exec = execs[0] }, &counts);
-    assert_true(counts.compared < 300);
-}
-
-static void what_is_too_expensive_is_refused(void **state)
-{
-    (void)state;
-    static struct world world;
-    draw(&world, &recipes[4], 1);
-    compare_all(&world);
-    struct twin__provider provider = provider_of(&world);
-    twin_matches got = { 0 };
-    struct twin__crowd_counts counts;
-    struct twin__crowd_options options = { .threshold = .8, .most_seconds = 1e-9, .exec = execs[0] };
-    assert_int_equal(twin__crowd_join(&got, &counts, &provider, all_of(&world), options, NULL), TWIN_OK);
-    assert_true(counts.refused && counts.compared == 0 && got.count == 0);
+    assert_true(join(&world, .8, execs[0], 0) < 1000);
 }
 
 static void a_document_that_cannot_be_fetched_stops_the_join(void **state)
@@ -375,16 +413,18 @@ static void a_document_that_cannot_be_fetched_stops_the_join(void **state)
             struct twin__provider provider = provider_of(&world);
             world.missing = missing;
             twin_matches got = { 0 };
-            struct twin__crowd_counts counts;
+            struct grouped grouped;
+            uint64_t compared = 0;
             twin_error error = { 0 };
-            struct twin__crowd_options options = { .threshold = .8, .way = ways[missing % 3], .exec = execs[e] };
-            assert_int_equal(twin__crowd_join(&got, &counts, &provider, all_of(&world), options, &error), TWIN_EIO);
+            struct twin__set_join_options options = { .threshold = .8, .exec = execs[e] };
+            assert_int_equal(twin__set_join(&got, &compared, &provider, all_of(&grouped, &world), &options, &error),
+                             TWIN_EIO);
             assert_int_equal(error.status, TWIN_EIO);
             twin_matches_clear(&got);
         }
 }
 
-/* ---- crowds among other documents ---- */
+/* ---- groups among other documents ---- */
 
 struct gathered {
     struct twin__band_candidates candidates;
@@ -440,8 +480,8 @@ static void pairs_are_between_groups_or_within(void **state)
     twin__band_candidates_clear(&plain.candidates);
 }
 
-/* All pairs come out, also those that no band has found: with one band a crowd would lose half of them. */
-static void the_engine_misses_no_pair_of_a_crowd(void **state)
+/* All pairs come out, also those that no band has found: with one band a group would lose half of them. */
+static void the_engine_misses_no_pair_of_a_group(void **state)
 {
     (void)state;
     static struct world world;
@@ -462,9 +502,9 @@ static void the_engine_misses_no_pair_of_a_crowd(void **state)
     }
 }
 
-/* With one row per band, a family is a crowd; documents that have nothing but a phrase in common are none, though their
+/* With one row per band, a family is a group; documents that have nothing but a phrase in common are none, though their
  * buckets are as large. */
-static void one_row_per_band_makes_crowds_of_families_only(void **state)
+static void one_row_per_band_makes_groups_of_families_only(void **state)
 {
     (void)state;
     static struct world world;
@@ -488,7 +528,7 @@ static void one_row_per_band_makes_crowds_of_families_only(void **state)
 }
 
 /* Estimates: the pairs whose signatures have enough equal slots, all of them. */
-static void the_engine_misses_no_estimate_of_a_crowd(void **state)
+static void the_engine_misses_no_estimate_of_a_group(void **state)
 {
     (void)state;
     static struct world world;
@@ -573,18 +613,19 @@ static void families_are_compared_as_their_sets(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_pair_of_a_crowd_is_missed),
-        cmocka_unit_test(many_blocks_and_workers_find_the_same),
-        cmocka_unit_test(components_of_a_crowd_are_those_of_all_pairs),
-        cmocka_unit_test(components_of_many_blocks_are_the_same),
+        cmocka_unit_test(no_pair_of_a_group_is_missed),
+        cmocka_unit_test(many_phases_and_workers_find_the_same),
+        cmocka_unit_test(pairs_between_two_collections_are_found),
+        cmocka_unit_test(groups_are_joined_each_by_itself),
+        cmocka_unit_test(components_of_a_group_are_those_of_all_pairs),
+        cmocka_unit_test(what_is_connected_is_not_compared_again),
         cmocka_unit_test(sizes_at_every_bound_are_joined),
-        cmocka_unit_test(a_crowd_below_the_threshold_is_cheap),
-        cmocka_unit_test(what_is_too_expensive_is_refused),
+        cmocka_unit_test(a_template_below_the_threshold_is_cheap),
         cmocka_unit_test(a_document_that_cannot_be_fetched_stops_the_join),
         cmocka_unit_test(pairs_are_between_groups_or_within),
-        cmocka_unit_test(the_engine_misses_no_pair_of_a_crowd),
-        cmocka_unit_test(one_row_per_band_makes_crowds_of_families_only),
-        cmocka_unit_test(the_engine_misses_no_estimate_of_a_crowd),
+        cmocka_unit_test(the_engine_misses_no_pair_of_a_group),
+        cmocka_unit_test(one_row_per_band_makes_groups_of_families_only),
+        cmocka_unit_test(the_engine_misses_no_estimate_of_a_group),
         cmocka_unit_test(thresholds_of_signatures_are_exact),
         cmocka_unit_test(families_are_compared_as_their_sets),
     };

@@ -1,0 +1,512 @@
+/* set_index.c — an index of sets: the first member that is similar to a set, or all of them.
+ *
+ * Jaccard similarity t of sets of sizes x and y needs n = t/(1+t)·(x+y) common items. With f frequent items of y and
+ * the others rare, a member can have n in common with x in two ways only:
+ *   - its frequent items nearly suffice: f - t/(1+t)·y, its surplus, is at least t/(1+t)·x less a little, `margin`. Such
+ *     members are compared. A bound per block of members, and one per region of blocks, passes over all that have
+ *     too little, and so do the frequent items that any member of a block has: blocks of near-copies of another text
+ *     have too few of the set's. Where these members are only a few, the margin is larger, so that some more are;
+ *   - or at least `margin` rare items of the two are the same. These members are met in the posting lists of the set's
+ *     rare items. If b items must be met, all but b - 1 lists are enough, so that the longest are left out.
+ * If the set's own frequent items do not suffice either, the second way is the only one, with a larger b.
+ *
+ * Where a template alone is nearly similar enough, all members are compared: a pass over two bitmaps each. Where it is
+ * not, only those that have rare items in common with the set. */
+#include "join/set_index.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "join/join_private.h"
+#include "kernels/kernels.h"
+
+enum { BLOCK = 64, REGION = 64 * BLOCK }; /* members */
+
+twin_status twin__set_index_init(struct twin__set_index *out, const struct twin__family_source *source,
+                                 double threshold, twin_error *error)
+{
+    *out = (struct twin__set_index){ .threshold = threshold, .share = threshold / (1 + threshold) * (1 - 1e-12) };
+    for (size_t i = 0; i < TWIN__TOP_SURPLUSES; i++)
+        out->top_surpluses[i] = -INFINITY;
+    return twin__family_frequent(&out->frequent, source, error);
+}
+
+void twin__set_index_clear(struct twin__set_index *index)
+{
+    twin__frequent_items_clear(&index->frequent);
+    twin__item_numbers_clear(&index->numbers);
+    free(index->members);
+    free(index->most_surplus);
+    free(index->region_surplus);
+    free(index->bits);
+    free(index->block_bits);
+    free(index->postings);
+    free(index->lists);
+    free(index->ids);
+    *index = (struct twin__set_index){ 0 };
+}
+
+size_t twin__set_index_room(const struct twin__set_index *index)
+{
+    /* With what a few workers mark of members and numbers. */
+    enum { PER_FREQUENT = 6, PER_MEMBER = 4, PER_NUMBER = 2 };
+    size_t slots = index->numbers.slots ? (size_t)1 << (64 - index->numbers.shift) : 0;
+    return PER_FREQUENT * index->frequent.count + (index->frequent.words + PER_MEMBER) * index->count +
+           PER_NUMBER * index->numbers.count + slots / 2 + index->id_count / 2 + index->list_count / 2;
+}
+
+void twin__index_scratch_clear(struct twin__index_scratch *scratch)
+{
+    free(scratch->ids);
+    free(scratch->hits);
+    free(scratch->is_hit);
+    free(scratch->is_region_hit);
+    free(scratch->met);
+    free(scratch->marks);
+    free(scratch->found);
+    *scratch = (struct twin__index_scratch){ 0 };
+}
+
+/* ---- adding ---- */
+
+/* Lists have room for a power of two. A full one moves to the end, where it has room for twice as many. */
+static bool add_posting(struct twin__set_index *index, struct twin__set_postings *postings, uint32_t member)
+{
+    size_t count = postings->count;
+    if (count == 0) {
+        *postings = (struct twin__set_postings){ 1, member };
+        return true;
+    }
+    if ((count & (count - 1)) == 0) {
+        if (index->list_count + 2 * count > UINT32_MAX ||
+            !TWIN__ARRAY_GROW(&index->lists, &index->list_capacity, index->list_count, 2 * count))
+            return false;
+        uint32_t *list = index->lists + index->list_count;
+        memcpy(list, count == 1 ? &postings->at : index->lists + postings->at, count * sizeof *list);
+        postings->at = (uint32_t)index->list_count;
+        index->list_count += 2 * count;
+    }
+    index->lists[postings->at + count] = member;
+    postings->count++;
+    return true;
+}
+
+static bool add_rare(struct twin__set_index *index, uint32_t member, struct twin__divided_set set)
+{
+    if (!twin__item_numbers_reserve(&index->numbers, set.rare_count) ||
+        !TWIN__ARRAY_GROW(&index->ids, &index->id_capacity, index->id_count, set.rare_count + 1))
+        return false;
+    for (size_t i = 0; i < set.rare_count; i++) {
+        if (i + TWIN__ITEMS_AHEAD < set.rare_count)
+            __builtin_prefetch(&index->numbers.slots[set.rare[i + TWIN__ITEMS_AHEAD] >> index->numbers.shift], 1);
+        size_t before = index->numbers.count;
+        uint32_t number = twin__item_number(&index->numbers, set.rare[i]);
+        if (number == 0 || !TWIN__ARRAY_GROW(&index->postings, &index->posting_capacity, before, 1))
+            return false;
+        if (number > before)
+            index->postings[number - 1] = (struct twin__set_postings){ 0 };
+        if (!add_posting(index, &index->postings[number - 1], member))
+            return false;
+        index->ids[index->id_count++] = number - 1;
+    }
+    return true;
+}
+
+static double surplus_of(const struct twin__set_index *index, const struct twin__set_member *member)
+{
+    return (double)member->frequent - index->share * (double)member->size;
+}
+
+static void note_surplus(struct twin__set_index *index, size_t member, double surplus)
+{
+    double *top = index->top_surpluses;
+    if (member % BLOCK == 0 || surplus > index->most_surplus[member / BLOCK])
+        index->most_surplus[member / BLOCK] = surplus;
+    if (member % REGION == 0 || surplus > index->region_surplus[member / REGION])
+        index->region_surplus[member / REGION] = surplus;
+    if (surplus <= top[0])
+        return;
+    size_t place = 0;
+    for (; place + 1 < TWIN__TOP_SURPLUSES && top[place + 1] < surplus; place++)
+        top[place] = top[place + 1];
+    top[place] = surplus;
+}
+
+static void note_bits(struct twin__set_index *index, size_t member, const uint64_t *bits)
+{
+    size_t words = index->frequent.words;
+    uint64_t *block = index->block_bits + member / BLOCK * words;
+    for (size_t i = 0; i < words; i++)
+        block[i] = member % BLOCK ? block[i] | bits[i] : bits[i];
+}
+
+bool twin__set_index_add(struct twin__set_index *index, uint32_t document, struct twin__divided_set set)
+{
+    size_t member = index->count, words = index->frequent.words;
+    if (set.size > UINT32_MAX || set.rare_count > UINT32_MAX - index->id_count ||
+        !TWIN__ARRAY_GROW(&index->members, &index->member_capacity, member, 1) ||
+        !TWIN__ARRAY_GROW(&index->most_surplus, &index->block_capacity, member / BLOCK, 1) ||
+        !TWIN__ARRAY_GROW(&index->region_surplus, &index->region_capacity, member / REGION, 1) ||
+        !TWIN__ARRAY_GROW(&index->bits, &index->bit_capacity, member * words, words) ||
+        !TWIN__ARRAY_GROW(&index->block_bits, &index->block_bit_capacity, member / BLOCK * words, words))
+        return false;
+    index->members[member] = (struct twin__set_member){ .document = document,
+                                                        .size = (uint32_t)set.size,
+                                                        .frequent = (uint32_t)set.frequent,
+                                                        .begin = (uint32_t)index->id_count,
+                                                        .count = (uint32_t)set.rare_count };
+    memcpy(index->bits + member * words, set.bits, words * sizeof *set.bits);
+    note_bits(index, member, set.bits);
+    note_surplus(index, member, surplus_of(index, &index->members[member]));
+    index->count++;
+    return add_rare(index, (uint32_t)member, set);
+}
+
+/* ---- searching ---- */
+
+/* A search. */
+struct search {
+    const struct twin__set_index *index;
+    struct twin__index_scratch *scratch;
+    struct twin__index_query query;
+    size_t known;         /* rare items that members have */
+    size_t needed;        /* so many of them a member must have, unless it has the surplus */
+    double least_surplus; /* INFINITY: no surplus will do */
+    unsigned least_hits;
+    bool is_marked;
+};
+
+/* Makes room for `wanted` bytes, those added 0. */
+static bool grow_zeroed(void *array, size_t *count, size_t wanted)
+{
+    size_t capacity = *count;
+    uint8_t *bytes;
+    if (!twin__array_grow(array, &capacity, 0, wanted, 1))
+        return false;
+    memcpy(&bytes, array, sizeof bytes);
+    memset(bytes + *count, 0, capacity - *count);
+    *count = capacity;
+    return true;
+}
+
+static bool make_room(const struct search *search)
+{
+    struct twin__index_scratch *scratch = search->scratch;
+    size_t members = search->index->count;
+    return TWIN__ARRAY_GROW(&scratch->ids, &scratch->id_capacity, 0, search->query.set.rare_count + 1) &&
+           TWIN__ARRAY_GROW(&scratch->met, &scratch->met_capacity, 0, members + 1) &&
+           grow_zeroed(&scratch->hits, &scratch->hit_count, members + 1) &&
+           grow_zeroed(&scratch->is_hit, &scratch->block_count, members / BLOCK + 1) &&
+           grow_zeroed(&scratch->is_region_hit, &scratch->region_count, members / REGION + 1) &&
+           grow_zeroed(&scratch->marks, &scratch->mark_count, search->index->numbers.count + 1);
+}
+
+/* Posting lists by their lengths, roughly. */
+enum { CLASSES = 32 };
+
+static unsigned class_of(const struct twin__set_index *index, uint32_t number)
+{
+    return 31 - (unsigned)__builtin_clz(index->postings[number].count);
+}
+
+static void add_known(struct search *search, size_t classes[CLASSES], uint32_t number)
+{
+    search->scratch->ids[search->known++] = number;
+    classes[class_of(search->index, number)]++;
+}
+
+/* Of a member the numbers are known; those that it alone has do not count. */
+static void number_member(struct search *search, size_t classes[CLASSES])
+{
+    const uint32_t *ids = search->query.ids;
+    for (size_t i = 0; i < search->query.set.rare_count; i++)
+        if (search->index->postings[ids[i]].count > 1)
+            add_known(search, classes, ids[i]);
+}
+
+/* Numbers the rare items that members have, and counts their posting lists by class. */
+static void number_rare(struct search *search, size_t classes[CLASSES])
+{
+    const struct twin__item_numbers *numbers = &search->index->numbers;
+    struct twin__divided_set set = search->query.set;
+    size_t slot;
+    for (size_t i = 0; i < set.rare_count && numbers->count; i++) {
+        if (i + TWIN__ITEMS_AHEAD < set.rare_count)
+            __builtin_prefetch(&numbers->slots[set.rare[i + TWIN__ITEMS_AHEAD] >> numbers->shift]);
+        uint32_t number = twin__item_find(numbers, set.rare[i], &slot);
+        if (number)
+            add_known(search, classes, number - 1);
+    }
+}
+
+/* How many members of a posting list come before `end`. */
+static size_t count_before(const uint32_t *list, size_t count, size_t end)
+{
+    size_t low = 0;
+    if (list[count - 1] < end)
+        return count;
+    while (count > 0) {
+        size_t half = count / 2;
+        bool before = list[low + half] < end;
+        low += before ? half + 1 : 0;
+        count = before ? count - half - 1 : half;
+    }
+    return low;
+}
+
+static void walk_list(const struct search *search, uint32_t number)
+{
+    const struct twin__set_index *index = search->index;
+    struct twin__index_scratch *scratch = search->scratch;
+    struct twin__set_postings postings = index->postings[number];
+    const uint32_t *list = postings.count == 1 ? &postings.at : index->lists + postings.at;
+    size_t before = count_before(list, postings.count, search->query.end);
+    for (size_t i = before; i-- > 0 && list[i] >= search->query.begin;) {
+        uint8_t *hits = &scratch->hits[list[i]];
+        scratch->met[scratch->met_count] = list[i];
+        scratch->met_count += *hits == 0;
+        if (*hits < search->least_hits && ++*hits == search->least_hits)
+            scratch->is_hit[list[i] / BLOCK] = scratch->is_region_hit[list[i] / REGION] = true;
+    }
+}
+
+/* Meets the members that may have enough rare items, through as many lists as are needed, the shorter first. */
+static void meet(struct search *search, size_t classes[CLASSES])
+{
+    enum { SIZE_PER_HIT = 32, MOST_HITS = 16 };
+    size_t hits = 1 + search->query.set.size / SIZE_PER_HIT;
+    if (search->needed > search->known)
+        return;
+    hits = hits < MOST_HITS ? hits : MOST_HITS;
+    hits = hits < search->needed ? hits : search->needed;
+    search->least_hits = (unsigned)hits;
+    for (size_t class = 0, left = search->known - search->needed + hits; class < CLASSES; class ++) {
+        classes[class] = classes[class] < left ? classes[class] : left; /* so many of it are looked at */
+        left -= classes[class];
+    }
+    for (size_t i = 0; i < search->known; i++) {
+        uint32_t number = search->scratch->ids[i];
+        size_t *left = &classes[class_of(search->index, number)];
+        if (*left > 0) {
+            --*left;
+            walk_list(search, number);
+        }
+    }
+}
+
+static void mark(struct search *search, uint8_t value)
+{
+    for (size_t i = 0; i < search->known; i++)
+        search->scratch->marks[search->scratch->ids[i]] = value;
+    search->is_marked = value;
+}
+
+/* The similarity of a member, or -1 if it is below the threshold. */
+static double compare(struct search *search, size_t number)
+{
+    const struct twin__set_index *index = search->index;
+    const struct twin__set_member *member = &index->members[number];
+    const struct twin__divided_set *set = &search->query.set;
+    size_t rare = member->count < search->known ? member->count : search->known;
+    size_t frequent = member->frequent < set->frequent ? member->frequent : set->frequent;
+    double needed = index->share * (double)(set->size + member->size);
+    if ((double)(frequent + rare) < needed)
+        return -1;
+    size_t words = index->frequent.words;
+    size_t common = twin__kernels()->common_bits(set->bits, index->bits + number * words, words);
+    search->scratch->compared++;
+    if ((double)(common + rare) < needed)
+        return -1;
+    if (!search->is_marked)
+        mark(search, 1);
+    for (size_t i = member->begin; i < member->begin + member->count; i++)
+        common += search->scratch->marks[index->ids[i]];
+    double similarity = (double)common / (double)(set->size + member->size - common);
+    return similarity >= index->threshold ? similarity : -1;
+}
+
+static bool is_wanted(const struct search *search, size_t number)
+{
+    const struct twin__index_query *query = &search->query;
+    return !query->group || twin__union_find(query->group, search->index->members[number].document) != query->root;
+}
+
+/* Members from begin up to but without end. */
+struct span {
+    size_t begin, end;
+};
+
+/* The members of block or region `number` that are searched. */
+static struct span span_of(const struct search *search, size_t number, size_t size)
+{
+    size_t begin = number * size, end = begin + size;
+    return (struct span){ begin > search->query.begin ? begin : search->query.begin,
+                          end < search->query.end ? end : search->query.end };
+}
+
+/* Compares the members of a block that may be similar. Returns the first that is, or the number of all members. */
+static size_t search_block(double *similarity, struct search *search, size_t block)
+{
+    const struct twin__set_index *index = search->index;
+    struct span span = span_of(search, block, BLOCK);
+    for (size_t i = span.begin; i < span.end; i++) {
+        bool is_met = search->scratch->hits[i] >= search->least_hits;
+        if (!is_met &&
+            (search->least_surplus == INFINITY || surplus_of(index, &index->members[i]) < search->least_surplus))
+            continue;
+        if (!is_wanted(search, i))
+            continue;
+        *similarity = compare(search, i);
+        if (*similarity >= 0)
+            return i;
+    }
+    return index->count;
+}
+
+/* Whether a member of a block that was not met may be similar: it has fewer than `needed` rare items of the set, and of the
+ * set's frequent items only those that any member of the block has; a similar one has t·size items of the set. */
+static bool has_enough(const struct search *search, size_t block)
+{
+    const struct twin__set_index *index = search->index;
+    size_t words = index->frequent.words;
+    size_t common = twin__kernels()->common_bits(search->query.set.bits, index->block_bits + block * words, words);
+    return (double)(common + search->needed) >= index->threshold * (double)search->query.set.size;
+}
+
+/* The same for the blocks of a region. */
+static size_t search_region(double *similarity, struct search *search, size_t region)
+{
+    const struct twin__set_index *index = search->index;
+    struct span span = span_of(search, region, REGION);
+    size_t found = index->count;
+    for (size_t block = span.begin / BLOCK; block * BLOCK < span.end && found == index->count; block++)
+        if (search->scratch->is_hit[block] ||
+            (index->most_surplus[block] >= search->least_surplus && has_enough(search, block)))
+            found = search_block(similarity, search, block);
+    return found;
+}
+
+/* How many rare items a member must have, unless its frequent items suffice with fewer. The more, the more of
+ * the longest lists need not be looked at; the fewer, the fewer members are compared because of their frequent items.
+ * So it is as few as leaves lists that are short beside the number of members. Where documents of one long footer
+ * differ in rare items only, and most are kept, nearly all members would be compared otherwise. */
+static size_t choose_margin(const struct search *search, const size_t classes[CLASSES])
+{
+    enum { SIZE_PER_MARGIN = 64, MEMBERS_PER_STEP = 16 };
+    size_t most = 1 + search->query.set.size / SIZE_PER_MARGIN, allowed = search->index->count / MEMBERS_PER_STEP;
+    size_t steps = 0, taken = 0;
+    for (size_t class = 0; class < CLASSES; class ++) {
+        size_t length = (size_t)2 << class, fit = (allowed - steps) / length; /* at most so long */
+        if (fit < classes[class])
+            return search->known - taken - fit < most ? search->known - taken - fit + 1 : most;
+        steps += classes[class] * length;
+        taken += classes[class];
+    }
+    return 1;
+}
+
+/* What a member must have. */
+static void set_bounds(struct search *search, const size_t classes[CLASSES])
+{
+    const struct twin__set_index *index = search->index;
+    double size = (double)search->query.set.size, most = index->top_surpluses[0];
+    /* Partners have t·size items at least, so the overlap is that or more. */
+    double of_rare = ceil(index->threshold * size * (1 - 1e-12)) - (double)search->query.set.frequent;
+    size_t margin = choose_margin(search, classes);
+    search->least_hits = UINT_MAX;
+    search->needed = margin;
+    search->least_surplus = index->share * size - (double)(margin - 1) - 1e-6;
+    if (most < search->least_surplus) { /* few members have as much: compare those that have more than the others */
+        search->least_surplus = nextafter(most, INFINITY);
+        search->needed = (size_t)fmin(ceil(index->share * size - most - 1e-6), size + 1);
+    }
+    if (of_rare >= (double)search->needed) {
+        search->needed = (size_t)of_rare;
+        search->least_surplus = INFINITY;
+    }
+}
+
+/* Finds out which members may be similar; false when out of memory. */
+static bool begin_search(struct search *search)
+{
+    size_t classes[CLASSES] = { 0 };
+    if (!make_room(search))
+        return false;
+    (search->query.ids ? number_member : number_rare)(search, classes);
+    set_bounds(search, classes);
+    meet(search, classes);
+    return true;
+}
+
+/* The first member from search->query.begin on that is similar, or the number of all members. */
+static size_t next_similar(double *similarity, struct search *search)
+{
+    const struct twin__set_index *index = search->index;
+    size_t found = index->count, end = search->query.end;
+    for (size_t region = search->query.begin / REGION; region * REGION < end && found == index->count; region++)
+        if (search->scratch->is_region_hit[region] || index->region_surplus[region] >= search->least_surplus)
+            found = search_region(similarity, search, region);
+    return found;
+}
+
+/* Leaves the scratch as it was. */
+static void end_search(struct search *search)
+{
+    struct twin__index_scratch *scratch = search->scratch;
+    if (search->is_marked)
+        mark(search, 0);
+    for (size_t i = 0; i < scratch->met_count; i++) {
+        scratch->hits[scratch->met[i]] = 0;
+        scratch->is_hit[scratch->met[i] / BLOCK] = scratch->is_region_hit[scratch->met[i] / REGION] = false;
+    }
+    scratch->met_count = 0;
+}
+
+struct twin__index_query twin__set_index_query_member(const struct twin__set_index *index, size_t number)
+{
+    const struct twin__set_member *member = &index->members[number];
+    struct twin__divided_set set = { .size = member->size,
+                                     .frequent = member->frequent,
+                                     .bits = index->bits + number * index->frequent.words,
+                                     .rare_count = member->count };
+    return (struct twin__index_query){ .set = set, .end = number, .ids = index->ids + member->begin };
+}
+
+bool twin__set_index_first(size_t *out, double *similarity, struct twin__index_scratch *scratch,
+                           const struct twin__set_index *index, const struct twin__index_query *query)
+{
+    struct search search = { .index = index, .scratch = scratch, .query = *query };
+    *out = index->count;
+    if (query->begin >= query->end || query->set.size == 0)
+        return true;
+    if (!begin_search(&search))
+        return false;
+    *out = next_similar(similarity, &search);
+    end_search(&search);
+    return true;
+}
+
+bool twin__set_index_all(struct twin__index_scratch *scratch, const struct twin__set_index *index,
+                         const struct twin__index_query *query)
+{
+    struct search search = { .index = index, .scratch = scratch, .query = *query };
+    struct twin__set_found found;
+    bool good = true;
+    scratch->found_count = 0;
+    if (query->begin >= query->end || query->set.size == 0)
+        return true;
+    if (!begin_search(&search))
+        return false;
+    while (good && (found.member = next_similar(&found.similarity, &search)) < index->count) {
+        good = TWIN__ARRAY_GROW(&scratch->found, &scratch->found_capacity, scratch->found_count, 1);
+        if (good)
+            scratch->found[scratch->found_count++] = found;
+        search.query.begin = found.member + 1;
+    }
+    end_search(&search);
+    return good;
+}
