@@ -466,14 +466,14 @@ static void end_search(struct search *search)
     scratch->met_count = 0;
 }
 
-struct twin__index_query twin__set_index_query_member(const struct twin__set_index *index, size_t number)
+struct twin__index_query twin__set_index_query_member(const struct twin__set_index *index, size_t member)
 {
-    const struct twin__set_member *member = &index->members[number];
-    struct twin__divided_set set = { .size = member->size,
-                                     .frequent = member->frequent,
-                                     .bits = index->bits + number * index->frequent.words,
-                                     .rare_count = member->count };
-    return (struct twin__index_query){ .set = set, .end = number, .ids = index->ids + member->begin };
+    const struct twin__set_member *known = &index->members[member];
+    struct twin__divided_set set = { .size = known->size,
+                                     .frequent = known->frequent,
+                                     .bits = index->bits + member * index->frequent.words,
+                                     .rare_count = known->count };
+    return (struct twin__index_query){ .set = set, .end = member, .ids = index->ids + known->begin };
 }
 
 bool twin__set_index_first(size_t *out, double *similarity, struct twin__index_scratch *scratch,
