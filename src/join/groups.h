@@ -67,7 +67,7 @@ size_t twin__groups_find(const struct twin__groups *groups, uint32_t first);
 twin_status twin__groups_list(struct twin__groups *out, uint32_t *of, size_t documents,
                               const struct twin__large_bucket *buckets, size_t bucket_count, bool dense);
 
-/* Whether joining a group exactly (crowd_join.h) takes less work than listing its pairs. The work is counted on
+/* Whether joining a group exactly (set_join.h) takes less work than listing its pairs. The work is counted on
  * samples: neither time nor threads enter. A failure also fills `error`. */
 twin_status twin__group_is_for_index(bool *out, const struct twin__provider *provider,
                                      const struct twin__groups *groups, size_t number, double threshold,
