@@ -486,3 +486,87 @@ void exp_mail_travel(struct lab *lab)
         mails_clear(&checked[i]);
     corpora_clear(&c);
 }
+
+/* ---- mail-labels: folders of any labels, one after the other */
+
+enum { MOST_LABELS = 5, OF_EACH = 200 };
+
+static const char *const owners[MOST_LABELS] = { "beck-s", "farmer-d", "kaminski-v", "lokay-m", "williams-w3" };
+
+/* Folders in an order that begins with number `first`; what is right, wrong and unsure of the next of each. */
+static void labels_row(struct table *table, struct lab *lab, const char *name, const struct mail_corpus folders[],
+                       size_t count, size_t first, const struct mails *strangers)
+{
+    struct user user;
+    uint64_t right = 0, wrong = 0, unsure = 0, best = 0, given = 0;
+    user_begin(&user, lab);
+    for (size_t i = 0; i < count; i++) {
+        struct mails learnt = { 0 };
+        mails_take(&learnt, &folders[(first + i) % count], BOTH, 0, OF_EACH);
+        learn(&user, &learnt);
+        mails_clear(&learnt);
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct mails checked = { 0 };
+        mails_take(&checked, &folders[i], BOTH, OF_EACH, OF_EACH);
+        for (size_t k = 0; k < checked.count; k++) {
+            twin_mail_verdict v;
+            expect(twin_mail_check(&v, user.mail, read_message(&user, checked.lines[k]),
+                                   (twin_mail_check_options){ 0 }, NULL),
+                   "check", NULL);
+            const char *label = checked.lines[k]->label;
+            unsure += !v.label;
+            right += v.label && strcmp(v.label, label) == 0;
+            wrong += v.label && strcmp(v.label, label) != 0;
+            best += strcmp(v.best, label) == 0;
+        }
+        mails_clear(&checked);
+    }
+    for (size_t k = 0; k < strangers->count; k++) {
+        twin_mail_verdict v;
+        expect(twin_mail_check(&v, user.mail, read_message(&user, strangers->lines[k]),
+                               (twin_mail_check_options){ 0 }, NULL),
+               "check", NULL);
+        given += v.label != NULL;
+    }
+    user_end(&user);
+    double all = fmax(1, (double)(right + wrong + unsure)), decided = fmax(1, (double)(right + wrong));
+    double of = fmax(1, (double)strangers->count);
+    table_row(table, "%s, %s first\t%.1f\t%.1f\t%.1f\t%.1f", name, folders[first].lines[0].label,
+              100 * (double)right / decided, 100 * (double)unsure / all, 100 * (double)best / all,
+              100 * (double)given / of);
+    claim(lab, (double)right >= 0.97 * decided && (double)unsure <= 0.08 * all,
+          "%s, %s first: %.1f %% right of what is decided, %.1f %% unsure (wanted: 97, 8)", name,
+          folders[first].lines[0].label, 100 * (double)right / decided, 100 * (double)unsure / all);
+}
+
+void exp_mail_labels(struct lab *lab)
+{
+    struct mail_corpus three[3], five[MOST_LABELS], others;
+    struct mails strangers = { 0 };
+    struct table table;
+    if (!folder_read(&three[0], lab, "spamassassin/easy-ham-1", "social") ||
+        !folder_read(&three[1], lab, "spamassassin/spam-1", "promotions") ||
+        !folder_read(&three[2], lab, "enron-raw-ham/farmer-d", "primary") ||
+        !mail_read_trec(&others, lab, 4000, false))
+        return;
+    for (int i = 0; i < MOST_LABELS; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "enron-raw-ham/%s", owners[i]);
+        if (!folder_read(&five[i], lab, path, owners[i]))
+            return;
+    }
+    mails_take(&strangers, &others, GOOD, 0, 500);
+    table_begin(&table, "mail-labels", "labels\tright of decided %\tunsure %\tbest right %\tstrangers given one %");
+    for (size_t first = 0; first < 3; first++)
+        labels_row(&table, lab, "three", three, 3, first, &strangers);
+    for (size_t first = 0; first < MOST_LABELS; first++)
+        labels_row(&table, lab, "five", five, MOST_LABELS, first, &strangers);
+    table_end(lab, &table);
+    mails_clear(&strangers);
+    mail_corpus_clear(&others);
+    for (int i = 0; i < 3; i++)
+        mail_corpus_clear(&three[i]);
+    for (int i = 0; i < MOST_LABELS; i++)
+        mail_corpus_clear(&five[i]);
+}

@@ -63,6 +63,7 @@ void exp_mail_long(struct lab *lab);
 void exp_mail_travel(struct lab *lab);
 void exp_mail_growth(struct lab *lab);
 void exp_mail_folders(struct lab *lab);
+void exp_mail_labels(struct lab *lab);
 
 /* ---- notebook.c: text on standard output and in the report */
 

@@ -143,6 +143,7 @@ TWIN_API const char *twin_mail_reason_name(twin_mail_reason reason);
 /* A verdict. Strings live as long as the model is not changed. */
 typedef struct twin_mail_verdict {
     const char *label;       /* NULL: unsure */
+    const char *best;        /* the label with the greatest score, also if it is not given; NULL: there is none */
     double score;            /* 0 .. 1: the probability of spam; of the best label in a model without spam */
     double log_odds;         /* what the evidence says: that of `score`, unless the message was learnt itself */
     double threshold;        /* log odds above which the label is given */

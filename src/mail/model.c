@@ -324,14 +324,41 @@ static void count_lesson(struct twin__model *model, unsigned label)
             model->labels[i].content[by].margin.taught[i == label]++;
 }
 
-static twin_status teach_again(struct twin__model *model, const struct twin__rehearsed *message, unsigned label)
+static twin_status teach_label(struct twin__mail_label *label, const struct twin__rehearsed *message, bool positive)
 {
     struct twin__features shown[TWIN__JUDGES], features = twin__rehearsed_features(message);
     twin_status status = TWIN_OK;
     show(shown, &features);
-    for (unsigned i = 0; i < model->label_count; i++)
-        for (int by = 0; by < TWIN__JUDGES && twin__label_learns(&model->labels[i]) && status == TWIN_OK; by++)
-            status = twin__content_rehearse(&model->labels[i].content[by], message->number, &shown[by], i == label);
+    for (int by = 0; by < TWIN__JUDGES && twin__label_learns(label) && status == TWIN_OK; by++)
+        status = twin__content_rehearse(&label->content[by], message->number, &shown[by], positive);
+    return status;
+}
+
+static twin_status teach_again(struct twin__model *model, const struct twin__rehearsed *message, unsigned label)
+{
+    twin_status status = TWIN_OK;
+    for (unsigned i = 0; i < model->label_count && status == TWIN_OK; i++)
+        status = teach_label(&model->labels[i], message, i == label);
+    return status;
+}
+
+/* A label that comes late is taught what is not of it, as far as that is kept: else it would learn only from what comes
+ * after. */
+static twin_status introduce(struct twin__model *model, unsigned label)
+{
+    struct twin__mail_label *known = &model->labels[label];
+    uint64_t *others = &known->content[TWIN__BY_ALL].margin.taught[0];
+    twin_status status = TWIN_OK;
+    if (!twin__label_learns(known) || known->content[TWIN__BY_ALL].margin.taught[1] || *others)
+        return TWIN_OK;
+    for (unsigned i = 0; i < model->label_count; i++) {
+        struct twin__rehearsed **slots = model->labels[i].rehearsal.slots;
+        for (size_t k = 0; k < TWIN__REHEARSED && slots && i != label && status == TWIN_OK; k++)
+            if (slots[k])
+                status = teach_label(known, slots[k], false);
+        *others += i == label ? 0 : model->labels[i].messages;
+    }
+    known->content[TWIN__BY_SEEN].margin.taught[0] = *others;
     return status;
 }
 
@@ -422,6 +449,8 @@ twin_status twin__model_learn(twin_mail_effect *out, struct twin__model *model, 
         status = remember(model, item, label, now, is_new ? &verdict : NULL);
     if (status == TWIN_OK && !model->options.without_texts)
         status = twin__mail_texts_add(&model->texts, number, item->subject, item->text);
+    if (status == TWIN_OK)
+        status = introduce(model, label);
     if (status == TWIN_OK)
         status = teach(model, &item->features, number, label, lesson);
     if (status == TWIN_OK)

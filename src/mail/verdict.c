@@ -31,6 +31,9 @@ static const double OPENING = 0.25;
  * folders are told apart by the hosts that their messages came through, with 1 everywhere a stream loses half of its lead. */
 static const double BOUND_IN_FOLDERS = 1, BOUND_AS_IT_COMES = 2, BOUND_MOST = 4, LONG = 10000, MIXED = 0.1;
 
+/* By how much the best label leads the second, and where another label than spam is likely. Measured by mail-labels. */
+static const double LEAD = 1, LIKELY = 0;
+
 /* A label other than ham needs grounds that a person would accept: what is seen, sender and lookalikes say at least so much for
  * it, once what all messages have is taken off, and a little more. Measured by mail-growth: 53 and 94 % of unknown good mail are
  * called spam without, .6 % with it. */
@@ -272,18 +275,30 @@ static void gather(twin_mail_verdict *out, const struct twin__model *model, cons
         }
 }
 
-/* The best of the labels above their thresholds; NULL: none is. A message of a few words gets none for its content alone: its
- * sender or a message it looks like must speak for it, too. */
-static const twin_mail_evidence *choose(const twin_mail_verdict *verdict, bool is_brief)
+/* The label with the greatest score, and by how much it leads. Of a model of spam and good mail that is spam. */
+static const twin_mail_evidence *find_best(double *lead, const twin_mail_verdict *verdict)
 {
-    const twin_mail_evidence *best = NULL;
-    for (size_t i = 0; i < verdict->count; i++) {
+    const twin_mail_evidence *best = &verdict->evidence[0];
+    double second = -INFINITY;
+    for (size_t i = 1; i < verdict->count; i++) {
         const twin_mail_evidence *e = &verdict->evidence[i];
-        bool is_supported = !e->is_unfounded && (!is_brief || e->sender > 0 || e->lookalike > 0);
-        if (e->score > e->above && is_supported && (!best || e->score > best->score))
-            best = e;
+        second = fmax(second, fmin(e->score, best->score));
+        best = e->score > best->score ? e : best;
     }
+    *lead = best->score - second;
     return best;
+}
+
+/* Whether the best label is given. Spam keeps what it promises of good mail; another is more likely than not, and clearly more
+ * than the second. A message of a few words gets none for its content alone: its sender or a message it looks like must speak
+ * for it, too. */
+static bool is_given(const twin_mail_evidence *best, double lead, bool is_brief)
+{
+    bool is_spam = strcmp(best->label, TWIN_MAIL_SPAM) == 0;
+    bool is_supported = !is_brief || best->sender > 0 || best->lookalike > 0;
+    bool is_enough = is_spam ? best->score > best->above && !best->is_unfounded
+                             : best->score > fmin(best->above, LIKELY) && best->grounds > 0;
+    return is_enough && is_supported && lead > LEAD;
 }
 
 /* Whether none of the labels fits, and there are examples of some: without, everything is good. */
@@ -340,19 +355,20 @@ void twin__model_judge(twin_mail_verdict *out, struct twin__label_score *scores,
     if (out->count == 0)
         return;
 
-    const twin_mail_evidence *best = choose(out, item->is_brief), *shown = &out->evidence[0];
+    double lead;
+    const twin_mail_evidence *best = find_best(&lead, out);
     unsigned good = twin__model_label(model, TWIN_MAIL_GOOD);
-    if (best) {
+    if (is_given(best, lead, item->is_brief))
         out->label = best->label;
-        if (strcmp(shown->label, TWIN_MAIL_SPAM) != 0)
-            shown = best;
-    } else if (good < model->label_count && none_fits(out)) {
+    else if (good < model->label_count && none_fits(out))
         out->label = model->labels[good].name;
-    }
+    /* A score is that of spam, where there is spam and no other label is given. */
+    const twin_mail_evidence *shown = strcmp(out->evidence[0].label, TWIN_MAIL_SPAM) == 0 ? &out->evidence[0] : best;
+    out->best = best->label;
     out->log_odds = shown->score;
     out->score = probability(shown->score);
     out->threshold = shown->above;
-    out->reason = reason_of(best ? best : shown, method);
+    out->reason = reason_of(out->label ? best : shown, method);
     uint64_t same = twin__remembered_find(&model->remembered, item->id);
     if (method == TWIN_MAIL_ALL && same != UINT64_MAX && !trusted)
         follow_label(out, shown, model->labels[twin__remembered_at(&model->remembered, same)->label].name);
