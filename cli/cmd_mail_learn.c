@@ -6,6 +6,7 @@
 #include "mail_model.h"
 #include "support/paths.h"
 #include "support/record.h"
+#include "support/usage.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -26,6 +27,7 @@ struct request {
 
 /* Messages per transaction, which writes most weights anew, 3 MB. */
 enum { BATCH = 2000 };
+static const double SECONDS = 3; /* after which a transaction ends: a kill loses no more */
 
 enum verb { LEARN, CORRECT, FORGET };
 
@@ -35,6 +37,7 @@ struct work {
     enum verb verb;
     int64_t now;
     uint64_t pending;
+    double saved; /* when */
     uint64_t effects[TWIN_MAIL_UNKNOWN + 1], left_out;
 };
 
@@ -43,6 +46,7 @@ static bool save(struct work *work)
     twin_error error = { 0 };
     twin_status status = twin_mail_commit(work->mail, &error);
     work->pending = 0;
+    work->saved = seconds();
     return status == TWIN_OK || refuse_status(mail_path(&work->request->mail), status, &error);
 }
 
@@ -115,7 +119,7 @@ static bool change(void *context, const twin_message *message, twin_text path)
     if (status != TWIN_OK)
         return refuse_status(mail_path(&work->request->mail), status, &error);
     work->effects[effect]++;
-    return ++work->pending < BATCH || save(work);
+    return (++work->pending < BATCH && seconds() < work->saved + SECONDS) || save(work);
 }
 
 static void print_changes(const struct work *work)
@@ -160,7 +164,7 @@ static void remove_model(const char *path)
 
 static int work_on(struct request *request, enum verb verb)
 {
-    struct work work = { .request = request, .verb = verb, .now = mail_now() };
+    struct work work = { .request = request, .verb = verb, .now = mail_now(), .saved = seconds() };
     twin_mail_options limits = { .keep_messages = request->keep_messages,
                                  .keep_days = request->keep_days,
                                  .without_texts = request->keep == KEEP_NONE };
