@@ -211,7 +211,7 @@ static twin_status load(struct models *models, struct model *model, twin_error *
     model->failed = status != TWIN_OK;
     models->counts.loads++;
     models->counts.failures += status != TWIN_OK;
-    if (status == TWIN_OK) {
+    if (snapshot) {
         snapshot->bytes = (uint64_t)stamp.bytes;
         old = replace_snapshot(model, snapshot);
     }
