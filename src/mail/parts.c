@@ -201,7 +201,8 @@ static twin_status read_text(twin_message_reader *reader, twin_text bytes, const
         reader->message.flags |= TWIN_MESSAGE_MUCH_TEXT;
         bytes.length = reader->limits.max_text;
     }
-    bool is_html = starts_with(content->type, "text/html") || starts_with(content->type, "application/xhtml");
+    bool is_html = starts_with(content->type, "text/html") || starts_with(content->type, "text/x-amp-html") ||
+                   starts_with(content->type, "application/xhtml");
     char own[TWIN__HTML_CHARSET_BYTES];
     twin_text charset = content->charset;
     if (is_html && charset.length == 0 && bytes.length > 0)

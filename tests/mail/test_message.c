@@ -236,6 +236,12 @@ static void character_sets_are_undone(void **state_unused)
     }
 }
 
+static void amp_pages_are_html(void **state_unused)
+{
+    (void)state_unused;
+    assert_text(read_text("Content-Type: text/x-amp-html\n\n<p>to<b></b>day")->text, "today");
+}
+
 static void pages_may_name_their_character_set(void **state_unused)
 {
     (void)state_unused;
@@ -510,6 +516,7 @@ int main(void)
         cmocka_unit_test(messages_in_messages_are_read),
         cmocka_unit_test(what_is_not_a_header_begins_the_body),
         cmocka_unit_test(character_sets_are_undone),
+        cmocka_unit_test(amp_pages_are_html),
         cmocka_unit_test(pages_may_name_their_character_set),
         cmocka_unit_test(hosts_are_found),
         cmocka_unit_test(hosts_cannot_hide_in_spellings),
