@@ -153,11 +153,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     uint64_t parts = sum_of_file(path, options, false, &opened_again);
     demand(opened == opened_again && whole == parts);
 
-    /* Each line as a document. */
-    options.as = TWIN_INPUT_AS_LINES;
-    uint64_t lines = sum_of_file(path, options, true, &opened);
-    options.chunk_bytes = 0;
-    demand(lines == sum_of_file(path, options, false, &opened_again) && opened == opened_again);
+    /* Each line as a document, and each sequence. */
+    static const twin_input_as others[] = { TWIN_INPUT_AS_LINES, TWIN_INPUT_AS_FASTA };
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        options.as = others[i];
+        options.chunk_bytes = 1 + (bytes[0] >> 2);
+        uint64_t some = sum_of_file(path, options, true, &opened);
+        options.chunk_bytes = 0;
+        demand(some == sum_of_file(path, options, false, &opened_again) && opened == opened_again);
+    }
 
     /* The same bytes as one document, which is read as it is, unpacked or converted. */
     options.as = TWIN_INPUT_AS_FILES;

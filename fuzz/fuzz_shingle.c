@@ -64,8 +64,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
     if (length < 2)
         return 0;
-    twin_shingle_kind kind = (twin_shingle_kind)(bytes[0] % 5);
-    size_t width = 1 + bytes[1] % 40;
+    twin_shingle_kind kind = (twin_shingle_kind)(bytes[0] % 6);
+    size_t width = 1 + bytes[1] % (kind == TWIN_SHINGLE_KMER ? TWIN_SHINGLE_MAX_KMER : 40);
     twin_text text = { (const char *)bytes + 2, length - 2 };
     twin_items items = { 0 };
     shingle(&items, kind, width, text);
@@ -77,6 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
         require(items.count >= windows(count_characters(text), width) && items.count <= count_characters(text));
         break;
     case TWIN_SHINGLE_STOP: check_stops(items, width, text); break;
+    case TWIN_SHINGLE_KMER: require(items.count <= windows(text.length, width)); break;
     }
     twin_items_clear(&items);
     return 0;

@@ -22,8 +22,8 @@ static bool read_shingle(void *value, const struct option_row *row, const char *
 {
     if (twin_shingle_parse(value, text) == TWIN_OK)
         return true;
-    return refuse("--%s: \"%s\" is not auto, char:N, word:N, stop:N or byte:N with N from 1 to %d", row->name, text,
-                  (int)TWIN_SHINGLE_MAX_WIDTH);
+    return refuse("--%s: \"%s\" is not auto, char:N, word:N, stop:N, byte:N or kmer:N with N from 1 to %d", row->name,
+                  text, (int)TWIN_SHINGLE_MAX_WIDTH);
 }
 
 static void show_shingle(char out[OPTION_VALUE_ROOM], const void *value, const struct option_row *row)
@@ -187,10 +187,11 @@ const struct option_row shared_option_rows[] = {
     { "sets", 0, OPTIONS_INPUT, "[SEPARATOR]", "inputs are lines of SET, SEPARATOR, ELEMENT (default: a tab)",
       &sets_input, AT(input) },
     { "as", 0, OPTIONS_INPUT, "WHAT",
-      "how files are read: auto, by name (.jsonl and .ndjson as JSON lines, .csv and .tsv as tables, others as one "
-      "document each); files, as one document each; jsonl, as JSON lines; lines, as one document per line; csv or "
-      "tsv, as tables",
-      &option_choice, AT(input.as), .choices = "auto files jsonl lines csv tsv" },
+      "how files are read: auto, by name (.jsonl and .ndjson as JSON lines, .csv and .tsv as tables, .fa and "
+      ".fasta as sequences, others as one document each); files, as one document each; jsonl, as JSON lines; lines, "
+      "as one document per line; csv or "
+      "tsv, as tables; fasta, as sequences",
+      &option_choice, AT(input.as), .choices = "auto files jsonl lines csv tsv fasta" },
     { "hidden", 0, OPTIONS_INPUT, NULL, "also read hidden files and folders in folders", &option_flag,
       AT(input.hidden) },
     { "include", 0, OPTIONS_INPUT, "GLOB",
@@ -201,7 +202,7 @@ const struct option_row shared_option_rows[] = {
       AT(exclude) },
     { "raw", 0, OPTIONS_INPUT, NULL, "do not normalise text: keep case, white space and Unicode forms", &raw_text,
       AT(scheme.normal) },
-    { "shingle", 0, OPTIONS_INPUT, "RULE", "auto, char:N, word:N, stop:N or byte:N", &shingle_rule,
+    { "shingle", 0, OPTIONS_INPUT, "RULE", "auto, char:N, word:N, stop:N, byte:N or kmer:N", &shingle_rule,
       AT(scheme.shingle) },
     { "stop-words", 0, OPTIONS_INPUT, "FILE",
       "the stop words of stop:N, one per line (default: the hundred most common English words)", &option_text,

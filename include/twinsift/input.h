@@ -59,13 +59,14 @@ typedef enum twin_mbox {
 
 /* What the files of an input of documents are. */
 typedef enum twin_input_as {
-    TWIN_INPUT_AS_NAMED, /* .jsonl, .ndjson: lines, .csv, .tsv: tables, all also with .gz or .zst; what has no
+    TWIN_INPUT_AS_NAMED, /* .jsonl, .ndjson: lines, .csv, .tsv: tables, .fa, .fasta: sequences, all also with .gz or .zst; what has no
                             name: lines; others: a document */
     TWIN_INPUT_AS_FILES, /* each is a document, whatever its name, also if it is not text */
     TWIN_INPUT_AS_JSONL, /* each is JSON lines, whatever its name */
     TWIN_INPUT_AS_LINES, /* each line is a document, named by its number: names, titles, logs */
     TWIN_INPUT_AS_CSV,   /* each is comma-separated values, whatever its name */
     TWIN_INPUT_AS_TSV,   /* tab-separated values */
+    TWIN_INPUT_AS_FASTA, /* each sequence is a document: a line ">ID …", then lines of letters, which are joined */
 } twin_input_as;
 
 /* Where ids come from. */

@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-enum { TWIN_SHINGLE_MAX_WIDTH = 1024 };
+enum { TWIN_SHINGLE_MAX_WIDTH = 1024, TWIN_SHINGLE_MAX_KMER = 32 };
 
 typedef enum twin_shingle_kind {
     TWIN_SHINGLE_AUTO, /* the default: every window of characters that count for `width`: Han and kana for three,
@@ -25,11 +25,14 @@ typedef enum twin_shingle_kind {
     TWIN_SHINGLE_BYTE, /* every window of `width` bytes */
     TWIN_SHINGLE_WORD, /* every window of `width` words; words are separated by white space */
     TWIN_SHINGLE_STOP, /* each stop word with the width-1 words that follow it */
+    TWIN_SHINGLE_KMER, /* of DNA, every window of `width` letters A, C, G and T, up to TWIN_SHINGLE_MAX_KMER, or its reverse
+                          complement, which is the same shingle. Other letters, such as N, are in none */
 } twin_shingle_kind;
 
 typedef struct twin_shingle_options {
     twin_shingle_kind kind;
-    size_t width; /* 1 .. TWIN_SHINGLE_MAX_WIDTH; 0: 9 for CHAR and AUTO, 4 for BYTE, 3 for WORD and STOP */
+    size_t
+        width; /* 1 .. TWIN_SHINGLE_MAX_WIDTH; 0: 9 for CHAR and AUTO, 4 for BYTE, 3 for WORD and STOP, 21 for KMER */
     twin_hash hash;
     const twin_text *stop_words; /* NULL: the hundred commonest English words; only for kind STOP. None is empty */
     size_t stop_word_count;
@@ -37,7 +40,7 @@ typedef struct twin_shingle_options {
 
 typedef struct twin_shingler twin_shingler;
 
-/* "auto", "char", "byte", "word", "stop"; and the width that 0 stands for. */
+/* "auto", "char", "byte", "word", "stop", "kmer"; and the width that 0 stands for. */
 TWIN_API const char *twin_shingle_kind_name(twin_shingle_kind kind);
 TWIN_API size_t twin_shingle_default_width(twin_shingle_kind kind);
 

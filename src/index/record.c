@@ -5,7 +5,7 @@
  *      8  4  version, 1 or 2: see record.h
  *     12  1  documents 0, rows 1
  *     13  1  normalisation: 0 fold, 1 check, 2 bytes
- *     14  1  shingles: 0 char, 1 byte, 2 word, 3 stop, 4 auto
+ *     14  1  shingles: 0 char, 1 byte, 2 word, 3 stop, 4 auto, 5 kmer
  *     15  1  hash family: 0 xxh3, 1 farm, 2 jenkins, 3 sip
  *     16  1  sketch: 0 fast, 1 classic
  *     17  1  kept: 0 sets, 1 text, 2 none
@@ -81,12 +81,11 @@ unsigned twin__index_format_version(struct twin__bytes record)
     return twin__get4((const char *)record.at + 8);
 }
 
-/* The kinds of shingles in files; 4 came last. */
-static const unsigned char kind_numbers[] = { [TWIN_SHINGLE_CHAR] = 0,
-                                              [TWIN_SHINGLE_BYTE] = 1,
-                                              [TWIN_SHINGLE_WORD] = 2,
-                                              [TWIN_SHINGLE_STOP] = 3,
-                                              [TWIN_SHINGLE_AUTO] = 4 };
+/* The kinds of shingles in files; the last ones came last. */
+static const unsigned char kind_numbers[] = {
+    [TWIN_SHINGLE_CHAR] = 0, [TWIN_SHINGLE_BYTE] = 1, [TWIN_SHINGLE_WORD] = 2,
+    [TWIN_SHINGLE_STOP] = 3, [TWIN_SHINGLE_AUTO] = 4, [TWIN_SHINGLE_KMER] = 5
+};
 enum { KINDS = sizeof kind_numbers };
 
 static twin_shingle_kind kind_of_number(unsigned char number)

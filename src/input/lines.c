@@ -1,4 +1,4 @@
-/* lines.c — files of lines: JSON lines, rows of sets, or texts.
+/* lines.c — files of lines: JSON lines, rows of sets, texts; and sequences of several lines each (FASTA).
  *
  * A chunk of lines owns those that start in its own range of bytes. It looks for its first line
  * only there, and reads past its end only to finish its last line, so that each byte of a line,
@@ -29,8 +29,8 @@ static const struct lines *lines_of(const struct twin__source *source)
 static bool accepts(const struct twin__opening *opening)
 {
     enum twin__content content = twin__content_of(opening);
-    return !S_ISDIR(opening->about.st_mode) &&
-           (content == TWIN__CONTENT_JSON || content == TWIN__CONTENT_JSONL || content == TWIN__CONTENT_LINES);
+    return !S_ISDIR(opening->about.st_mode) && (content == TWIN__CONTENT_JSON || content == TWIN__CONTENT_JSONL ||
+                                                content == TWIN__CONTENT_LINES || content == TWIN__CONTENT_FASTA);
 }
 
 static twin_status open_lines(struct twin__source **out, struct twin__opening *opening, twin_error *error)
@@ -39,7 +39,9 @@ static twin_status open_lines(struct twin__source **out, struct twin__opening *o
     if (!lines)
         return twin__fail_memory(error);
     *out = &lines->source;
-    bool are_texts = twin__content_of(opening) == TWIN__CONTENT_LINES; /* may begin like rows, with anything */
+    lines->source.is_fasta = twin__content_of(opening) == TWIN__CONTENT_FASTA;
+    bool are_texts = lines->source.is_fasta || twin__content_of(opening) == TWIN__CONTENT_LINES;
+    /* texts may begin like rows, with anything */
     twin_status status = twin__file_bytes_open(
         &lines->bytes, opening, are_texts ? TWIN_INPUT_SETS : opening->settings->options.format, error);
     uint64_t bytes = lines->bytes.end - lines->bytes.begin, each = opening->settings->options.chunk_bytes;
@@ -52,6 +54,25 @@ static void close_lines(struct twin__source *source)
     struct lines *lines = (struct lines *)source;
     twin__file_bytes_close(&lines->bytes);
     free(lines);
+}
+
+/* ---- where records end ---- */
+
+/* The newline after which the next record begins, among these bytes; NULL: there is none. */
+static const char *first_end(const struct lines *lines, const char *bytes, size_t length)
+{
+    if (!lines->source.is_fasta)
+        return memchr(bytes, '\n', length);
+    return memmem(bytes, length, "\n>", 2);
+}
+
+/* The last such. */
+static const char *last_end(const struct lines *lines, const char *bytes, size_t length)
+{
+    const char *newline = memrchr(bytes, '\n', length);
+    while (lines->source.is_fasta && newline && (newline + 1 == bytes + length || newline[1] != '>'))
+        newline = memrchr(bytes, '\n', (size_t)(newline - bytes));
+    return newline;
 }
 
 /* ---- reading ---- */
@@ -91,13 +112,13 @@ static twin_status finish_line(const struct lines *lines, struct twin__chunk *ch
             *end = block->length;
             return TWIN_OK;
         }
-        size_t had = block->length,
+        size_t had = lines->source.is_fasta && block->length > start ? block->length - 1 : block->length,
                more = lines->bytes.end - offset < step ? (size_t)(lines->bytes.end - offset) : step;
         twin_status status = read_more(lines, block, offset, more, chunk->error);
         if (status != TWIN_OK)
             return status;
         offset += more;
-        const char *newline = memchr(block->bytes + had, '\n', more);
+        const char *newline = first_end(lines, block->bytes + had, block->length - had);
         if (newline) {
             *end = (size_t)(newline + 1 - block->bytes);
             return TWIN_OK;
@@ -122,6 +143,8 @@ static twin_status visit_lines(const struct lines *lines, struct twin__chunk *ch
         size_t length = record.document.record.length;
         position.offset = offset + (uint64_t)(line - block);
         position.line = ++chunk->lines;
+        for (const char *at = line; lines->source.is_fasta && (at = memchr(at, '\n', (size_t)(newline - at))); at++)
+            chunk->lines++;
         position.length = length < UINT32_MAX ? (uint32_t)length : UINT32_MAX;
         status = twin__deliver(chunk, &record, position);
         if (status != TWIN_OK)
@@ -141,11 +164,11 @@ static twin_status visit_overlong(const struct lines *lines, struct twin__chunk 
 /* Where the first line of the block starts, or the block's length when none does: the block of a
  * chunk that is not the first begins one byte early, where a newline would make the chunk's own
  * first byte a start. */
-static size_t first_start(const twin_buffer *block, bool is_first)
+static size_t first_start(const struct lines *lines, const twin_buffer *block, bool is_first)
 {
     if (is_first)
         return 0;
-    const char *newline = memchr(block->bytes, '\n', block->length);
+    const char *newline = first_end(lines, block->bytes, block->length);
     return newline ? (size_t)(newline + 1 - block->bytes) : block->length;
 }
 
@@ -162,8 +185,8 @@ static twin_status read_lines(const struct twin__source *source, struct twin__ch
     if (status != TWIN_OK)
         return status;
 
-    size_t start = first_start(block, is_first);
-    const char *newline = memrchr(block->bytes + start, '\n', block->length - start);
+    size_t start = first_start(lines, block, is_first);
+    const char *newline = last_end(lines, block->bytes + start, block->length - start);
     size_t whole = newline ? (size_t)(newline + 1 - block->bytes) : start;
     status = visit_lines(lines, chunk, start, whole, offset);
     if (status != TWIN_OK || whole == block->length)

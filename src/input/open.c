@@ -50,8 +50,9 @@ static const struct {
     const char *ending;
     enum twin__content content;
 } endings[] = {
-    { ".json", TWIN__CONTENT_JSON }, { ".jsonl", TWIN__CONTENT_JSONL }, { ".ndjson", TWIN__CONTENT_JSONL },
-    { ".csv", TWIN__CONTENT_CSV },   { ".tsv", TWIN__CONTENT_TSV },
+    { ".json", TWIN__CONTENT_JSON },   { ".jsonl", TWIN__CONTENT_JSONL }, { ".ndjson", TWIN__CONTENT_JSONL },
+    { ".csv", TWIN__CONTENT_CSV },     { ".tsv", TWIN__CONTENT_TSV },     { ".fa", TWIN__CONTENT_FASTA },
+    { ".fasta", TWIN__CONTENT_FASTA },
 };
 
 enum twin__content twin__content_of_name(const char *name, const struct twin__input_settings *settings)
@@ -62,6 +63,7 @@ enum twin__content twin__content_of_name(const char *name, const struct twin__in
     case TWIN_INPUT_AS_LINES: return TWIN__CONTENT_LINES;
     case TWIN_INPUT_AS_CSV: return TWIN__CONTENT_CSV;
     case TWIN_INPUT_AS_TSV: return TWIN__CONTENT_TSV;
+    case TWIN_INPUT_AS_FASTA: return TWIN__CONTENT_FASTA;
     default: break;
     }
     for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++)

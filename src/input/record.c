@@ -181,6 +181,50 @@ static void from_text(struct twin__record *out, const char **newline, const char
     out->what = is_blank(line, line + out->document.text.length) ? TWIN__RECORD_BLANK : TWIN__RECORD_DOCUMENT;
 }
 
+/* ---- sequences ---- */
+
+static bool is_white(char byte)
+{
+    return byte == ' ' || (byte >= '\t' && byte <= '\r');
+}
+
+/* The id is the first word after '>', the text all other lines without white space. */
+static twin_status from_fasta(struct twin__record *out, const char **newline, twin_read_buffers *buffers,
+                              const char *line, const char *end)
+{
+    const char *next = memmem(line, (size_t)(end - line), "\n>", 2);
+    *newline = next ? next : end - 1;
+    const char *header = memchr(line, '\n', (size_t)(*newline - line)), *id = line + 1;
+    header = header ? header : *newline;
+    out->what = TWIN__RECORD_DOCUMENT;
+    if (*line != '>') { /* what stands before the first sequence: nothing, or a comment */
+        const char *first = line;
+        while (first < *newline && is_white(*first))
+            first++;
+        if (first == *newline || *first == ';')
+            out->what = TWIN__RECORD_BLANK;
+        else
+            twin__record_problem(out, TWIN_PROBLEM_BROKEN, 1, "a sequence begins with '>' and its name");
+        return TWIN_OK;
+    }
+    while (id < header && is_white(*id))
+        id++;
+    const char *id_end = id;
+    while (id_end < header && !is_white(*id_end))
+        id_end++;
+    buffers->text.length = 0;
+    twin_status status = twin_buffer_reserve(&buffers->text, (size_t)(*newline - header) + 1);
+    if (status != TWIN_OK)
+        return status;
+    for (const char *at = header; at < *newline; at++)
+        if (!is_white(*at))
+            buffers->text.bytes[buffers->text.length++] = *at;
+    out->document.id = id_end > id ? (twin_text){ id, (size_t)(id_end - id) } : (twin_text){ 0 };
+    out->document.id_is_number = false;
+    out->document.text = (twin_text){ buffers->text.bytes, buffers->text.length };
+    return TWIN_OK;
+}
+
 twin_status twin__record_from_line(struct twin__record *out, const char **newline, const struct twin__source *source,
                                    twin_read_buffers *buffers, const char *line, const char *end)
 {
@@ -188,6 +232,8 @@ twin_status twin__record_from_line(struct twin__record *out, const char **newlin
     twin_status status = TWIN_OK;
     if (settings->options.format == TWIN_INPUT_SETS)
         from_row(out, newline, settings->options.separator, line, end);
+    else if (source->is_fasta)
+        status = from_fasta(out, newline, buffers, line, end);
     else if (settings->options.as == TWIN_INPUT_AS_LINES)
         from_text(out, newline, line, end);
     else

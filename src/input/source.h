@@ -40,6 +40,7 @@ enum twin__content {
     TWIN__CONTENT_LINES, /* each a document */
     TWIN__CONTENT_CSV,
     TWIN__CONTENT_TSV,
+    TWIN__CONTENT_FASTA, /* sequences */
 };
 
 /* A source, opened. Each kind has a struct of its own that begins with this one. */
@@ -51,6 +52,7 @@ struct twin__source {
     uint32_t number;     /* which of the sources, from 0 */
     size_t chunks;
     size_t first_chunk; /* counted over all sources before it */
+    bool is_fasta;      /* of lines: a record goes on to a line that begins with '>' */
 };
 
 /* One chunk being read. */
@@ -192,7 +194,7 @@ twin_status twin__deliver(struct twin__chunk *chunk, struct twin__record *record
 twin_status twin__describe_line(twin_buffer *out, const struct twin__source *source, twin_position position);
 
 /* record.c: looks at the line that starts at `line`; a newline is right before `end`. `newline`
- * becomes the one that ends the line. */
+ * becomes the one that ends the line; of sequences, the one that ends the last line of the record. */
 twin_status twin__record_from_line(struct twin__record *out, const char **newline, const struct twin__source *source,
                                    twin_read_buffers *buffers, const char *line, const char *end);
 

@@ -45,14 +45,15 @@ static const struct {
     size_t default_width;
 } kinds[] = {
     [TWIN_SHINGLE_AUTO] = { "auto", 9 }, [TWIN_SHINGLE_CHAR] = { "char", 9 }, [TWIN_SHINGLE_BYTE] = { "byte", 4 },
-    [TWIN_SHINGLE_WORD] = { "word", 3 }, [TWIN_SHINGLE_STOP] = { "stop", 3 },
+    [TWIN_SHINGLE_WORD] = { "word", 3 }, [TWIN_SHINGLE_STOP] = { "stop", 3 }, [TWIN_SHINGLE_KMER] = { "kmer", 21 },
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
 static twin_status fail_rule(const char *rule)
 {
-    return twin__fail(NULL, TWIN_EINVAL, "\"%s\" is not auto, char:N, byte:N, word:N or stop:N with N from 1 to %d",
-                      rule, (int)TWIN_SHINGLE_MAX_WIDTH);
+    return twin__fail(NULL, TWIN_EINVAL,
+                      "\"%s\" is not auto, char:N, byte:N, word:N, stop:N or kmer:N with N from 1 to %d", rule,
+                      (int)TWIN_SHINGLE_MAX_WIDTH);
 }
 
 const char *twin_shingle_kind_name(twin_shingle_kind kind)
@@ -131,6 +132,9 @@ twin_status twin__shingle_check(const twin_shingle_options *options, twin_error 
     if (options->width > TWIN_SHINGLE_MAX_WIDTH)
         return twin__fail(error, TWIN_EINVAL, "the width of a shingle must be 1 to %d, not %zu",
                           (int)TWIN_SHINGLE_MAX_WIDTH, options->width);
+    if (options->kind == TWIN_SHINGLE_KMER && options->width > TWIN_SHINGLE_MAX_KMER)
+        return twin__fail(error, TWIN_EINVAL, "the width of a k-mer must be 1 to %d, not %zu",
+                          (int)TWIN_SHINGLE_MAX_KMER, options->width);
     bool has_words = options->kind == TWIN_SHINGLE_STOP && options->stop_words;
     for (size_t i = 0; has_words && i < options->stop_word_count; i++)
         if (!options->stop_words[i].bytes || !options->stop_words[i].length)
@@ -265,8 +269,48 @@ static const char *weighted_windows(twin_items *out, const twin_shingler *shingl
     }
 }
 
+/* ---- k-mers ---- */
+
+/* The number of a base; 4: no base. Complements add up to 3. */
+static unsigned base_of(char letter)
+{
+    switch (letter) {
+    case 'a':
+    case 'A': return 0;
+    case 'c':
+    case 'C': return 1;
+    case 'g':
+    case 'G': return 2;
+    case 't':
+    case 'T': return 3;
+    default: return 4;
+    }
+}
+
+/* A window and its reverse complement are numbers with two bits per base; the lesser one is hashed. */
+static const char *kmer_windows(twin_items *out, const twin_shingler *shingler, twin_text text)
+{
+    const size_t width = shingler->width;
+    const unsigned top = 2 * (unsigned)(width - 1);
+    const uint64_t mask = UINT64_MAX >> (64 - 2 * width);
+    uint64_t forward = 0, backward = 0;
+    size_t known = 0;
+    for (size_t i = 0; i < text.length; i++) {
+        unsigned base = base_of(text.bytes[i]);
+        known = base < 4 ? known + 1 : 0;
+        forward = (forward << 2 | (base & 3)) & mask;
+        backward = backward >> 2 | (uint64_t)(3 - (base & 3)) << top;
+        uint64_t least = forward < backward ? forward : backward;
+        if (known >= width)
+            out->items[out->count++] = twin_hash_bytes(shingler->hash, (const char *)&least, sizeof least);
+    }
+    return text.length < width ? text.bytes : text.bytes + (text.length - width + 1);
+}
+
 static const char *shingle_characters(twin_items *out, const twin_shingler *shingler, twin_text text)
 {
+    if (shingler->kind == TWIN_SHINGLE_KMER)
+        return kmer_windows(out, shingler, text);
     if (shingler->kind == TWIN_SHINGLE_BYTE || twin__kernels()->is_ascii(text.bytes, text.length))
         return byte_windows(out, shingler, text);
     if (shingler->kind == TWIN_SHINGLE_AUTO && twin__may_be_heavy(text))

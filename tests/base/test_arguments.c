@@ -81,8 +81,8 @@ static void in_sketch(void **state)
     REFUSED("there is no sketch \"slow\"", twin_sketch_from_name(&sketch, "slow"));
     REFUSED("the width of a shingle must be 1 to 1024, not 2000",
             twin_shingler_create(&shingler, (twin_shingle_options){ .width = 2000 }));
-    REFUSED("unknown kind of shingle 5",
-            twin_shingler_create(&shingler, (twin_shingle_options){ .kind = (twin_shingle_kind)5 }));
+    REFUSED("unknown kind of shingle 6",
+            twin_shingler_create(&shingler, (twin_shingle_options){ .kind = (twin_shingle_kind)6 }));
     REFUSED("unknown hash family 99",
             twin_shingler_create(&shingler, (twin_shingle_options){ .hash.family = (twin_hash_family)99 }));
     REFUSED("\"char:0\" is not auto, char:N", twin_shingle_parse(&rule, "char:0"));

@@ -453,6 +453,46 @@ static void packed_lines_of_text_are_those_of_the_plain_file(void **unused)
     twin_input_free(unpacked);
 }
 
+/* ---- sequences ---- */
+
+static const twin_input_options sequences = { .as = TWIN_INPUT_AS_FASTA };
+
+static void sequences_of_several_lines_are_documents(void **unused)
+{
+    (void)unused;
+    static const char fasta[] =
+        "; a comment\n>s1 the first\nACGT\n ac gt\r\n\n>s2\r\nTT>TT\n>\nGG\n> s4 x\n>s5\nA\n>\n";
+    static const char *const ids[] = { "s1", "s2", "", "s4", "s5", "" };
+    static const char *const expected[] = { "ACGTacgt", "TT>TT", "GG", "", "A", "" };
+    static const uint64_t lines[] = { 2, 6, 8, 10, 11, 13 };
+    const char *path = path_of("genes.fasta");
+    write_file(path, fasta, sizeof fasta - 1);
+    twin_input *input = open_one(path, documents); /* by its name */
+    struct log log = read_all(input);
+    assert_int_equal(log.count, 6);
+    for (size_t i = 0; i < log.count; i++) {
+        assert_false(log.seen[i].is_problem);
+        assert_true(log.seen[i].has_id == (*ids[i] != '\0'));
+        assert_string_equal(log.seen[i].id, ids[i]);
+        assert_string_equal(log.seen[i].text, expected[i]);
+        assert_int_equal(log.seen[i].position.line, lines[i]);
+    }
+    assert_string_equal(log.seen[0].record, ">s1 the first\nACGT\n ac gt\r\n");
+    check_fetching(input, &log);
+    clear_log(&log);
+    twin_input_free(input);
+    check_every_piece_size(path, sizeof fasta - 1, sequences);
+    write_file(path, "ACGT\n>s\nA", 9);
+    input = open_one(path, sequences);
+    log = read_all(input);
+    assert_int_equal(log.count, 2);
+    assert_true(log.seen[0].is_problem);
+    assert_string_equal(log.seen[0].message, "a sequence begins with '>' and its name");
+    assert_string_equal(log.seen[1].text, "A");
+    clear_log(&log);
+    twin_input_free(input);
+}
+
 /* ---- what is no input ---- */
 
 static void what_is_no_input_is_refused_with_advice(void **unused)
@@ -488,6 +528,7 @@ int main(void)
         IN_A_FOLDER(a_file_knows_what_others_did_to_it),
         IN_A_FOLDER(a_file_cut_short_behind_our_back_is_an_error),
         IN_A_FOLDER(each_line_of_text_is_a_document),
+        IN_A_FOLDER(sequences_of_several_lines_are_documents),
         IN_A_FOLDER(packed_lines_of_text_are_those_of_the_plain_file),
         IN_A_FOLDER(what_is_no_input_is_refused_with_advice),
     };

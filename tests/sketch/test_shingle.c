@@ -544,12 +544,63 @@ static void rules_are_read(void **state)
     }
 }
 
+/* The number of a window, two bits per letter, by the textbook; and of what is on the other strand. */
+static uint64_t slow_kmer(const char *window, size_t width, bool other)
+{
+    static const char letters[] = "ACGT";
+    uint64_t number = 0;
+    for (size_t i = 0; i < width; i++) {
+        size_t base = (size_t)(strchr(letters, window[other ? width - 1 - i : i]) - letters);
+        number = number * 4 + (other ? 3 - base : base);
+    }
+    return number;
+}
+
+static void kmers_are_those_of_either_strand(void **state)
+{
+    (void)state;
+    uint64_t seed = 5;
+    for (size_t width = 1; width <= TWIN_SHINGLE_MAX_KMER; width += 1 + width / 3) {
+        char dna[300], other[300];
+        twin_items items = { 0 }, others = { 0 };
+        twin_shingler *shingler;
+        twin_shingle_options options = { .kind = TWIN_SHINGLE_KMER, .width = width };
+        for (size_t i = 0; i < sizeof dna; i++)
+            dna[i] = twin__random_below(&seed, 60) ? "ACGT"[twin__random_below(&seed, 4)] : 'N';
+        for (size_t i = 0; i < sizeof dna; i++) {
+            char letter = dna[sizeof dna - 1 - i];
+            other[i] = letter == 'A' ? 't' : letter == 'C' ? 'g' : letter == 'G' ? 'c' : letter == 'T' ? 'a' : 'n';
+        }
+        assert_int_equal(twin_shingler_create(&shingler, options), TWIN_OK);
+        assert_int_equal(twin_shingle(&items, shingler, (twin_text){ dna, sizeof dna }), TWIN_OK);
+        assert_int_equal(twin_shingle(&others, shingler, (twin_text){ other, sizeof other }), TWIN_OK);
+        size_t count = 0;
+        for (size_t i = 0; i + width <= sizeof dna; i++) {
+            if (memchr(dna + i, 'N', width))
+                continue;
+            uint64_t one = slow_kmer(dna + i, width, false), two = slow_kmer(dna + i, width, true);
+            uint64_t least = one < two ? one : two;
+            assert_true(count < items.count &&
+                        items.items[count] == twin_hash_bytes(options.hash, (const char *)&least, sizeof least));
+            count++;
+        }
+        assert_int_equal(items.count, count);
+        assert_int_equal(others.count, count);
+        for (size_t i = 0; i < count; i++)
+            assert_true(others.items[i] == items.items[count - 1 - i]);
+        twin_shingler_free(shingler);
+        twin_items_clear(&items);
+        twin_items_clear(&others);
+    }
+}
+
 static void wrong_options_are_refused(void **state)
 {
     (void)state;
     twin_shingler *made;
     const twin_shingle_options bad[] = { { .kind = TWIN_SHINGLE_CHAR, .width = TWIN_SHINGLE_MAX_WIDTH + 1 },
-                                         { .kind = (twin_shingle_kind)5, .width = 3 } };
+                                         { .kind = (twin_shingle_kind)6, .width = 3 },
+                                         { .kind = TWIN_SHINGLE_KMER, .width = TWIN_SHINGLE_MAX_KMER + 1 } };
     for (size_t i = 0; i < COUNT(bad); i++) {
         assert_int_equal(twin_shingler_create(&made, bad[i]), TWIN_EINVAL);
         assert_null(made);
@@ -573,6 +624,7 @@ int main(void)
         cmocka_unit_test(the_built_in_list_has_a_hundred_words),
         cmocka_unit_test(a_text_without_characters_or_words_has_no_shingle),
         cmocka_unit_test(rules_are_read),
+        cmocka_unit_test(kmers_are_those_of_either_strand),
         cmocka_unit_test(wrong_options_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
