@@ -239,8 +239,10 @@ endif()
 
 # ---- what is exported and what is installed
 
-checked(exports bash ${PROJECT_SOURCE_DIR}/tests/exports.sh $<TARGET_FILE:shared> ${PROJECT_SOURCE_DIR})
-if(NOT TWIN_SANITIZE)
+if(TARGET shared)
+  checked(exports bash ${PROJECT_SOURCE_DIR}/tests/exports.sh $<TARGET_FILE:shared> ${PROJECT_SOURCE_DIR})
+endif()
+if(TARGET shared AND NOT TWIN_SANITIZE)
   checked(install ${IN_SCRATCH} ${SCRATCH}/install env CC=${CMAKE_C_COMPILER}
     bash ${PROJECT_SOURCE_DIR}/tests/install/run.sh ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR} ${PROJECT_VERSION})
 endif()

@@ -44,6 +44,10 @@ typedef struct twin_dedup_options {
     /* Unless NULL, the collection is one of texts, and these say which are similar; of `search`, only `exec`, `progress`,
      * `memory_bytes` and `temp_folder` are used. All similar pairs are in memory, 16 bytes each. */
     const twin_edit_join_options *by_edits;
+
+    /* Unless NULL, one per document: the smallest is preferred, and `preference` decides among equal ones. For an order
+     * that the caller knows, also of documents in memory, which have no fields. */
+    const uint32_t *ranks;
 } twin_dedup_options;
 
 typedef struct twin_dedup_counts {

@@ -156,9 +156,13 @@ typedef struct twin_mail_verdict {
 TWIN_API twin_status twin_mail_check(twin_mail_verdict *out, twin_mail *mail, const twin_message *message,
                                      twin_mail_check_options options, twin_error *error);
 
-/* A handle for another thread, that checks with what `mail` knows now; release it with twin_mail_close(). Until all
- * of these are closed, `mail` is used for nothing but to make another. */
+/* A handle for another thread, that checks and explains with what `mail` knows now; release it with twin_mail_close().
+ * Until all of these are closed, `mail` is used for nothing but to make another. */
 TWIN_API twin_status twin_mail_borrow(twin_mail **out, twin_mail *mail, twin_error *error);
+
+/* Whether the file has a commit that this handle has not loaded, be it borrowed or not. Nothing is loaded: a server asks
+ * this to know when to open the file again. */
+TWIN_API twin_status twin_mail_has_newer(bool *out, twin_mail *mail, twin_error *error);
 
 /* A word, header or link of a message, and what it adds to the content score of a label. */
 typedef struct twin_mail_word {

@@ -9,7 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#if defined(__GNUC__)
+/* A program or module that contains the library and should not pass it on as its own is compiled with TWIN_STATIC, and so
+ * is the library (cmake -DTWIN_STATIC=ON). */
+#if defined(__GNUC__) && !defined(TWIN_STATIC)
 #define TWIN_API __attribute__((visibility("default")))
 #else
 #define TWIN_API

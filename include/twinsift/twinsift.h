@@ -33,6 +33,7 @@
 #include <twinsift/plan.h>
 #include <twinsift/scheme.h>
 #include <twinsift/set.h>
+#include <twinsift/shards.h>
 #include <twinsift/shingle.h>
 #include <twinsift/signer.h>
 #include <twinsift/similar.h>

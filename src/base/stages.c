@@ -6,6 +6,7 @@
 #include "base/error.h"
 
 const twin_stage twin__stage_adding = { "adding", "B" };
+const twin_stage twin__stage_adding_texts = { "adding", "documents" };
 const twin_stage twin__stage_auditing = { "auditing", "documents" };
 const twin_stage twin__stage_banding = { "pairing", "bands" };
 const twin_stage twin__stage_checking = { "checking", "records" };
@@ -17,6 +18,7 @@ const twin_stage twin__stage_opening = { "opening", NULL };
 const twin_stage twin__stage_ordering = { "ordering", "documents" };
 const twin_stage twin__stage_pairing = { "pairing", NULL };
 const twin_stage twin__stage_querying = { "querying", "B" };
+const twin_stage twin__stage_querying_texts = { "querying", "texts" };
 const twin_stage twin__stage_reading = { "reading", "B" };
 const twin_stage twin__stage_signing = { "signing", "documents" };
 const twin_stage twin__stage_unpacking = { "unpacking", "B" };

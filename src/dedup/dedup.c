@@ -65,7 +65,8 @@ static twin_status make_order(struct twin__decision *decision, bool *is_involved
                                            .progress = search->progress,
                                            .without_field = &decision->without_field,
                                            .memory_bytes = search->memory_bytes,
-                                           .folder = search->temp_folder };
+                                           .folder = search->temp_folder,
+                                           .ranks = decision->options->ranks };
     decision->without_field = 0;
     twin_status status = twin__preference_sort(sorted, count, decision->collection, preference, search->exec, error);
     if (status == TWIN_OK)
@@ -144,7 +145,8 @@ static twin_status find_matches(struct twin__decision *decision, const struct tw
                                                .chain = decision->options->chain,
                                                .order = order_documents,
                                                .context = decision,
-                                               .by_number = decision->options->preference == TWIN_PREFER_FIRST };
+                                               .by_number = decision->options->preference == TWIN_PREFER_FIRST &&
+                                                            !decision->options->ranks };
     return twin__engine_find_part(&decision->matches, counts, provider, &deciding, decision->part, error);
 }
 

@@ -98,9 +98,10 @@ static twin_status run_audit(twin_dedup_audit *out, const twin_dedup *dedup, con
     for (size_t i = 0; i < survey.count && status == TWIN_OK; i++)
         out->documents += survey.is_drawn[i];
     if (status == TWIN_OK)
-        status = count_missed(&out->missed, &survey,
-                              (struct twin__preference){ .rule = options.preference, .field = options.field },
-                              audit.exec, error);
+        status = count_missed(
+            &out->missed, &survey,
+            (struct twin__preference){ .rule = options.preference, .field = options.field, .ranks = options.ranks },
+            audit.exec, error);
     if (status == TWIN_OK)
         estimate(out, &survey, twin_dedup_count(dedup).near_copies);
     free(survey.kept);

@@ -14,6 +14,7 @@
 #include "base/exec.h"
 #include "base/stages.h"
 #include "dedup/preference_keys.h"
+#include "kernels/sort.h"
 
 struct keys {
     const twin_collection *collection;
@@ -183,8 +184,8 @@ static void set_room(struct keys *keys, size_t memory)
     keys->most_bytes = memory / SHARE;
 }
 
-twin_status twin__preference_sort(uint32_t *documents, size_t count, const twin_collection *collection,
-                                  struct twin__preference preference, twin_exec exec, twin_error *error)
+static twin_status sort_by_rule(uint32_t *documents, size_t count, const twin_collection *collection,
+                                struct twin__preference preference, twin_exec exec, twin_error *error)
 {
     if (count < 2)
         return TWIN_OK;
@@ -209,5 +210,41 @@ twin_status twin__preference_sort(uint32_t *documents, size_t count, const twin_
     free(keys.scratches);
     free(keys.rooms);
     free(keys.items);
+    return status;
+}
+
+/* The documents of one rank lie between others, and are put in order among themselves. */
+static twin_status sort_equal(uint32_t *documents, const uint64_t *keys, size_t count,
+                              const twin_collection *collection, struct twin__preference preference, twin_exec exec,
+                              twin_error *error)
+{
+    size_t *const without_field = preference.without_field, some = 0, all = 0;
+    preference.without_field = &some;
+    twin_status status = TWIN_OK;
+    for (size_t begin = 0, end; begin < count && status == TWIN_OK; begin = end) {
+        for (end = begin; end < count && keys[end] >> 32 == keys[begin] >> 32; end++)
+            documents[end] = (uint32_t)keys[end];
+        some = 0;
+        status = sort_by_rule(documents + begin, end - begin, collection, preference, exec, error);
+        all += some;
+    }
+    if (status == TWIN_OK && without_field)
+        *without_field = all;
+    return status;
+}
+
+twin_status twin__preference_sort(uint32_t *documents, size_t count, const twin_collection *collection,
+                                  struct twin__preference preference, twin_exec exec, twin_error *error)
+{
+    if (!preference.ranks)
+        return sort_by_rule(documents, count, collection, preference, exec, error);
+    uint64_t *keys = malloc((2 * count + 1) * sizeof *keys);
+    if (!keys)
+        return twin__fail_memory(error);
+    for (size_t i = 0; i < count; i++)
+        keys[i] = (uint64_t)preference.ranks[documents[i]] << 32 | documents[i];
+    twin__sort(keys, count, keys + count, count);
+    twin_status status = sort_equal(documents, keys, count, collection, preference, exec, error);
+    free(keys);
     return status;
 }

@@ -11,6 +11,7 @@ struct twin__preference {
     size_t *without_field;  /* unless NULL, receives how many documents do not have the field */
     size_t memory_bytes;    /* of the search, of which a part is for this; 0: any number */
     const char *folder;     /* for those that do not fit; NULL: "/tmp" */
+    const uint32_t *ranks;  /* unless NULL, of each document; the rule is for those of equal rank */
 };
 
 /* Sorts the documents listed, the most preferred first. Each is read again, unless its place in the input decides. */

@@ -38,11 +38,14 @@ static void prepare_chunk(void *context, size_t chunk, int worker)
 
 static void collect_chunk(void *context, size_t chunk, int worker)
 {
-    (void)chunk;
     struct drafting *drafting = context;
     struct drafter *drafter = &drafting->drafters[worker];
+    size_t done = (chunk + 1) * CHUNK;
     if (drafting->status == TWIN_OK)
         drafting->status = drafter->status;
+    if (drafting->status == TWIN_OK)
+        drafting->status =
+            twin__report(&twin__stage_adding_texts, done < drafting->count ? done : drafting->count, drafting->count);
     if (drafting->status == TWIN_OK && !twin__index_batch_take(&drafting->batch, &drafter->draft))
         drafting->status = TWIN_ENOMEM;
 }
@@ -97,6 +100,6 @@ twin_status twin_index_add(twin_index_change *change, twin_index *index, const t
                            size_t count, twin_index_add_options options, twin_error *error)
 {
     struct twin__watch watch;
-    twin__watch_begin(&watch, options.progress, &twin__stage_adding);
+    twin__watch_begin(&watch, options.progress, &twin__stage_adding_texts);
     return twin__watch_end(&watch, add(change, index, documents, count, options.exec, error), error);
 }

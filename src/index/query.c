@@ -6,6 +6,7 @@
  * little; many queries are shared out to workers with a view each, all of one transaction. */
 #include "index/query.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/array.h"
@@ -177,6 +178,8 @@ struct batch {
     twin_index_query_options options;
     const twin_text *texts;
     twin_index_view **views;
+    size_t count;
+    atomic_size_t done;
 };
 
 static twin_status query_range(void *context, size_t begin, size_t end, int worker, twin_error *error)
@@ -185,7 +188,8 @@ static twin_status query_range(void *context, size_t begin, size_t end, int work
     twin_status status = TWIN_OK;
     for (size_t i = begin; i < end && status == TWIN_OK; i++)
         status = twin_index_query(&batch->out[i], batch->views[worker], batch->options, batch->texts[i], error);
-    return status;
+    size_t done = atomic_fetch_add(&batch->done, end - begin) + end - begin;
+    return status == TWIN_OK ? twin__report(&twin__stage_querying_texts, done, batch->count) : status;
 }
 
 twin_status twin_index_query_many(twin_index_answer *out, twin_index *index, twin_index_query_many_options options,
@@ -196,12 +200,12 @@ twin_status twin_index_query_many(twin_index_answer *out, twin_index *index, twi
     twin_status status = twin__exec_complete(&options.exec, error);
     if (status != TWIN_OK)
         return status;
-    struct batch batch = { .out = out, .options = options.query, .texts = texts };
+    struct batch batch = { .out = out, .options = options.query, .texts = texts, .count = count };
     status = twin__index_views_create(&batch.views, options.exec.workers, index, error);
     if (status != TWIN_OK)
         return status;
     struct twin__watch watch;
-    twin__watch_begin(&watch, options.progress, &twin__stage_querying);
+    twin__watch_begin(&watch, options.progress, &twin__stage_querying_texts);
     status = twin__exec_try(options.exec, count, 1, query_range, &batch, error);
     status = twin__watch_end(&watch, status, error);
     twin__index_views_free(batch.views, options.exec.workers);

@@ -105,13 +105,14 @@ twin_status twin_mail_text(twin_buffer *out, twin_mail *mail, uint64_t number, t
     const struct twin__mail_text *text = twin__mail_texts_find(&mail->model.texts, number);
     if (status != TWIN_OK || text)
         return text ? twin_buffer_append(out, text->bytes, text->length) : status;
-    if (!mail->store || mail->model.options.without_texts)
+    twin__store *store = mail->borrowed ? mail->lent : mail->store;
+    if (!store || mail->model.options.without_texts)
         return TWIN_OK;
     twin__store_txn *txn;
-    status = twin__store_begin_read(&txn, mail->store, error);
+    status = twin__store_begin_read(&txn, store, error);
     if (status != TWIN_OK)
         return status;
-    status = twin__mail_load_text(out, number, txn, mail->store, error);
+    status = twin__mail_load_text(out, number, txn, store, error);
     twin__store_end_read(txn);
     return status;
 }

@@ -9,6 +9,7 @@
 struct twin_mail {
     twin__store *store; /* NULL: in memory */
     bool borrowed;      /* all of the model but its maker of features is of another handle */
+    twin__store *lent;  /* that of the other handle, from which texts are read; NULL: it is in memory */
     bool is_lent;       /* others have borrowed it, and it stays as it is until it is used itself */
     enum twin__mail_use use;
     bool stale; /* a failed call has left the model half changed: load it again */

@@ -18,6 +18,8 @@ twin_status twin_mail_borrow(twin_mail **out, twin_mail *mail, twin_error *error
     if (!borrower)
         return twin__fail_memory(error);
     borrower->borrowed = true;
+    borrower->lent = mail->store;
+    borrower->saved.transaction = mail->saved.transaction;
     borrower->use = TWIN__MAIL_FOR_CHECKS;
     borrower->model = mail->model;
     borrower->model.maker = NULL;
@@ -28,6 +30,23 @@ twin_status twin_mail_borrow(twin_mail **out, twin_mail *mail, twin_error *error
     }
     mail->is_lent = true;
     *out = borrower;
+    return TWIN_OK;
+}
+
+twin_status twin_mail_has_newer(bool *out, twin_mail *mail, twin_error *error)
+{
+    if (!out || !mail)
+        return twin__fail_null(error, out ? "mail" : "out");
+    *out = false;
+    twin__store *store = mail->borrowed ? mail->lent : mail->store;
+    if (!store)
+        return TWIN_OK;
+    twin__store_txn *txn;
+    twin_status status = twin__store_begin_read(&txn, store, error);
+    if (status != TWIN_OK)
+        return status;
+    *out = twin__store_number(txn) != mail->saved.transaction;
+    twin__store_end_read(txn);
     return TWIN_OK;
 }
 

@@ -170,6 +170,8 @@ struct signing {
     const twin_text *texts;
     twin_sign_scratch *scratches; /* one per worker */
     atomic_int status;
+    size_t count;
+    atomic_size_t done;
 };
 
 static twin_status sign_one(struct signing *signing, size_t i, twin_sign_scratch *scratch)
@@ -193,6 +195,8 @@ static void sign_some(void *context, size_t begin, size_t end, int worker)
         if (status != TWIN_OK)
             atomic_store(&signing->status, status); /* memory is all that can fail, so any failure is the first */
     }
+    size_t done = atomic_fetch_add(&signing->done, end - begin) + end - begin;
+    (void)twin__report(&twin__stage_signing, done, signing->count);
 }
 
 twin_status twin_signer_many(uint32_t *signatures, uint64_t *sizes, const twin_signer *signer, const twin_text *texts,
@@ -204,9 +208,12 @@ twin_status twin_signer_many(uint32_t *signatures, uint64_t *sizes, const twin_s
     if (status != TWIN_OK)
         return status;
     size_t workers = (size_t)options.exec.workers;
-    struct signing signing = {
-        signatures, sizes, signer, texts, calloc(workers, sizeof *signing.scratches), TWIN_OK
-    };
+    struct signing signing = { .signatures = signatures,
+                               .sizes = sizes,
+                               .signer = signer,
+                               .texts = texts,
+                               .scratches = calloc(workers, sizeof *signing.scratches),
+                               .count = count };
     if (!signing.scratches)
         return TWIN_ENOMEM;
     struct twin__watch watch;

@@ -24,8 +24,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/background.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/stages.h"
 #include "store/pages.h"
 #include "store/transaction.h"
 
@@ -188,12 +190,73 @@ static int renumber(int fd, uint64_t number)
     return good ? MDB_SUCCESS : errno;
 }
 
+/* LMDB writes the copy into a pipe, on a thread of its own, so that it can be stopped: when nobody reads any more, writing
+ * fails. */
+struct copying {
+    MDB_env *env;
+    int pipe; /* the end to be written */
+    int code;
+};
+
+static void copy_into_pipe(void *context)
+{
+    struct copying *copying = context;
+    sigset_t none_reads;
+    sigemptyset(&none_reads);
+    sigaddset(&none_reads, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &none_reads, NULL); /* for the life of this thread */
+    copying->code = mdb_env_copyfd2(copying->env, copying->pipe, MDB_CP_COMPACT);
+    close(copying->pipe);
+}
+
+/* Writes all that comes through the pipe to the file; *stopped becomes whether the call was told to stop before. */
+static int take_from_pipe(bool *stopped, int fd, int pipe)
+{
+    enum { AT_ONCE = 1 << 16 };
+    char *bytes = malloc(AT_ONCE);
+    uint64_t done = 0;
+    int code = bytes ? MDB_SUCCESS : ENOMEM;
+    for (bool more = true; more && code == MDB_SUCCESS;) {
+        *stopped = twin__report(&twin__stage_compacting, done, 0) != TWIN_OK;
+        ssize_t got = *stopped ? 0 : read(pipe, bytes, AT_ONCE);
+        if (got > 0 && !twin__write_at(fd, bytes, (size_t)got, done))
+            code = errno;
+        else if (got > 0)
+            done += (uint64_t)got;
+        else if (got == 0 || errno != EINTR) {
+            code = got == 0 ? MDB_SUCCESS : errno;
+            more = false;
+        }
+    }
+    free(bytes);
+    close(pipe);
+    return code;
+}
+
+static int copy_in_pipe(bool *stopped, int fd, MDB_env *env)
+{
+    int ends[2];
+    *stopped = false;
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return errno;
+    struct copying copying = { .env = env, .pipe = ends[1] };
+    struct twin__background background = { 0 };
+    if (!twin__background_start(&background, copy_into_pipe, &copying)) {
+        close(ends[0]);
+        close(ends[1]);
+        return mdb_env_copyfd2(env, fd, MDB_CP_COMPACT);
+    }
+    int code = take_from_pipe(stopped, fd, ends[0]);
+    twin__background_wait(&background);
+    return code == MDB_SUCCESS ? copying.code : code;
+}
+
 /* Copies the store, whose last state is `number`, to a file that nobody else may read yet. It gets the owner of the old
  * one, if whoever compacts it may give it away, and its permissions. */
-static int copy_to(int fd, const twin__store *store, uint64_t number)
+static int copy_to(bool *stopped, int fd, const twin__store *store, uint64_t number)
 {
     struct stat old;
-    int code = mdb_env_copyfd2(store->environment->env, fd, MDB_CP_COMPACT);
+    int code = copy_in_pipe(stopped, fd, store->environment->env);
     if (code == MDB_SUCCESS)
         code = renumber(fd, number);
     if (code != MDB_SUCCESS)
@@ -213,13 +276,15 @@ static twin_status copy_compact(int *fd, bool *has_name, const twin__store *stor
     *has_name = *fd < 0;
     if (*has_name)
         *fd = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    int code = *fd >= 0 ? copy_to(*fd, store, number) : errno;
-    if (code == MDB_SUCCESS)
+    bool stopped = false;
+    int code = *fd >= 0 ? copy_to(&stopped, *fd, store, number) : errno;
+    if (code == MDB_SUCCESS && !stopped)
         return TWIN_OK;
     if (*fd >= 0)
         close(*fd);
     unlink(temporary);
-    return twin__store_fail_code(error, temporary, store->environment->schema, code);
+    return stopped ? twin__fail_status(error, TWIN_ESTOPPED)
+                   : twin__store_fail_code(error, temporary, store->environment->schema, code);
 }
 
 /* Puts the copy in the place of the store, whose environment is released by that. */

@@ -81,6 +81,28 @@ if [ -n "$mail" ]; then
     "$TWINSIFT" mail info -m m.twin >/dev/null 2>../err || fail "the model is damaged: $(cat ../err)"
 fi
 
+# ---- soon, also in the join of a large template group
+
+"$TWINSIFT_GENERATE" --docs $((documents * 3)) --bytes 1500 --seed 7 --forms 1:$((documents * 3)) >../form.jsonl
+for command in "pairs" "dedup --chain" "pairs --measure containment"; do
+    # shellcheck disable=SC2086
+    env --default-signal=INT "$TWINSIFT" $command -q ../form.jsonl -o out.txt >/dev/null 2>../err &
+    run=$!
+    sleep 0.6
+    began=$(date +%s%N)
+    kill -INT $run 2>/dev/null
+    wait $run 2>/dev/null
+    status=$?
+    took=$((($(date +%s%N) - began) / 1000000))
+    case $status in
+    0) ;; # it was faster
+    130) [ $took -lt 3000 ] || fail "$command ended $took ms after SIGINT" ;;
+    *) fail "$command, SIGINT: status $status: $(cat ../err)" ;;
+    esac
+    [ $status = 0 ] || [ ! -s ../err ] || fail "$command, SIGINT, said: $(cat ../err)"
+    tidy "$command, SIGINT"
+done
+
 # ---- outputs that have temporary names, because there are more of them than files that can be open
 
 mkdir ../shards

@@ -166,6 +166,51 @@ static void what_stays_is_what_the_rule_says(void **state)
     }
 }
 
+/* ---- ranks ---- */
+
+static void check_same(const struct world *world, twin_dedup_options options, twin_dedup_options others)
+{
+    twin_dedup *dedup = find(world->collection, options), *other = find(world->collection, others);
+    size_t documents = world->truth.count;
+    assert_memory_equal(twin_dedup_keepers(dedup), twin_dedup_keepers(other), documents * sizeof(uint32_t));
+    assert_memory_equal(twin_dedup_similarities(dedup), twin_dedup_similarities(other), documents * sizeof(double));
+    twin_dedup_free(dedup);
+    twin_dedup_free(other);
+}
+
+/* A rule decides among documents of equal rank only, so an order can be given by ranks, by a rule, or by both. */
+static void ranks_of_the_caller_come_before_the_rule(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 311; seed < 311 + WORLDS; seed++) {
+        uint64_t numbers = seed;
+        uint32_t rising[DOCUMENTS], falling[DOCUMENTS], thirds[DOCUMENTS], in_thirds[DOCUMENTS];
+        const uint32_t zeros[DOCUMENTS] = { 0 };
+        struct world world;
+        draw_lookalikes(&world.truth, DOCUMENTS, &numbers);
+        world_read(&world, (twin_exec){ TWIN_EXEC_PTHREADS, 2 }, &numbers);
+        for (uint32_t i = 0; i < DOCUMENTS; i++) {
+            rising[i] = 7 * i;
+            falling[i] = UINT32_MAX - i;
+            thirds[i] = i / 3;
+            in_thirds[i] = i / 3 * 3 + 2 - i % 3;
+        }
+        twin_dedup_options first = thorough(TWIN_PREFER_FIRST, (twin_exec){ 0 }), ranked = first, last = first;
+        last.preference = TWIN_PREFER_LAST;
+        ranked.ranks = rising;
+        check_same(&world, ranked, first);
+        ranked.ranks = falling;
+        check_same(&world, ranked, last);
+        ranked.ranks = in_thirds;
+        last.ranks = thirds;
+        check_same(&world, ranked, last);
+        ranked = thorough(TWIN_PREFER_LONGEST, (twin_exec){ 0 });
+        ranked.ranks = zeros;
+        check_same(&world, ranked, thorough(TWIN_PREFER_LONGEST, (twin_exec){ 0 }));
+        world_end(&world);
+    }
+}
+
 /* ---- the order of the input ---- */
 
 static const char *const BODIES[] = {
@@ -490,6 +535,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_stays_is_what_the_rule_says),
+        cmocka_unit_test(ranks_of_the_caller_come_before_the_rule),
         cmocka_unit_test(the_order_of_the_input_decides_for_first_only),
         cmocka_unit_test(a_chain_loses_only_what_is_similar_to_one_that_stays),
         cmocka_unit_test(excluded_documents_decide_nothing),

@@ -158,6 +158,41 @@ static void what_is_lent_stays_as_it_was_when_the_file_changes(void **unused)
     twin_mail_close(writer);
 }
 
+static void assert_newer(bool wanted, twin_mail *mail)
+{
+    bool newer = !wanted;
+    assert_int_equal(twin_mail_has_newer(&newer, mail, NULL), TWIN_OK);
+    assert_int_equal(newer, wanted);
+}
+
+static void a_handle_knows_whether_there_is_a_newer_commit(void **unused)
+{
+    (void)unused;
+    create_file((twin_mail_options){ 0 });
+    twin_mail *writer = open_file(TWIN_MAIL_WRITE), *reading, *borrower, *memory;
+    learn(writer, 1, true);
+    commit(writer);
+    assert_newer(false, writer);
+    reading = open_file(TWIN_MAIL_READ);
+    assert_int_equal(twin_mail_borrow(&borrower, reading, NULL), TWIN_OK);
+    assert_newer(false, reading);
+    assert_newer(false, borrower);
+    learn(writer, 2, false);
+    assert_newer(false, borrower); /* it is not committed */
+    commit(writer);
+    assert_newer(false, writer);
+    assert_newer(true, reading);
+    assert_newer(true, borrower);
+    twin_mail_close(borrower);
+    check(reading, 3, true); /* which loads it */
+    assert_newer(false, reading);
+    assert_int_equal(twin_mail_create_in_memory(&memory, (twin_mail_options){ 0 }), TWIN_OK);
+    assert_newer(false, memory);
+    twin_mail_close(memory);
+    twin_mail_close(reading);
+    twin_mail_close(writer);
+}
+
 static void borrowers_judge_alike(void **unused)
 {
     (void)unused;
@@ -272,6 +307,7 @@ int main(void)
         cmocka_unit_test(a_file_gives_the_same_verdicts),
         cmocka_unit_test(small_commits_add_up),
         cmocka_unit_test(a_commit_writes_what_changed),
+        cmocka_unit_test(a_handle_knows_whether_there_is_a_newer_commit),
         cmocka_unit_test(borrowers_judge_alike),
         cmocka_unit_test(what_is_lent_stays_as_it_was_when_the_file_changes),
         cmocka_unit_test(a_reader_sees_what_is_committed),

@@ -52,6 +52,11 @@ static void texts_are_kept_in_the_file(void **unused)
         assert_kept(mail, (uint64_t)i, i);
         assert_kept(other, (uint64_t)i, i);
     }
+    twin_mail *borrowed;
+    assert_int_equal(twin_mail_borrow(&borrowed, other, NULL), TWIN_OK);
+    for (int i = 0; i < 50; i++)
+        assert_kept(borrowed, (uint64_t)i, i);
+    twin_mail_close(borrowed);
     twin_buffer text = { 0 };
     assert_int_equal(twin_mail_text(&text, other, 50, NULL), TWIN_EINVAL);
     assert_int_equal(twin_mail_text(NULL, other, 1, NULL), TWIN_EINVAL);

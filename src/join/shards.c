@@ -1,0 +1,313 @@
+/* shards.c — the gate, sketches, edges and groups for engines that move rows themselves.
+ *
+ * What the join does with a bucket of bands is repeated here on rows: the pairs of a small one pass the gate or not, and the
+ * documents of a large one are united (groups.c). Sketches have four bits of each slot, so that some pairs pass that
+ * signatures would stop, which makes groups larger but never wrong. */
+#include <twinsift/shards.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/stages.h"
+#include "join/gate.h"
+#include "join/groups.h"
+#include "kernels/sort.h"
+
+enum { HELD = TWIN__LARGE_BUCKET - 1 };
+
+/* ---- the gate and sketches ---- */
+
+static twin_status complete(twin_scheme *out, const twin_scheme *scheme, twin_error *error)
+{
+    if (!scheme)
+        return twin__fail_null(error, "scheme");
+    *out = *scheme;
+    twin_status status = twin_scheme_complete(out, error);
+    if (status == TWIN_OK && out->measure != TWIN_JACCARD)
+        status = twin__fail(error, TWIN_EINVAL, "bands find pairs by their Jaccard similarity only");
+    return status;
+}
+
+size_t twin_shard_gate(const twin_scheme *scheme)
+{
+    twin_scheme whole;
+    return complete(&whole, scheme, NULL) == TWIN_OK ? twin__gate_least(whole.threshold, whole.minhash.slots) : 0;
+}
+
+size_t twin_shard_sketch_bytes(const twin_scheme *scheme)
+{
+    twin_scheme whole;
+    return complete(&whole, scheme, NULL) == TWIN_OK ? (whole.minhash.slots + 1) / 2 : 0;
+}
+
+void twin_shard_sketch(unsigned char *out, const uint32_t *signature, const twin_scheme *scheme)
+{
+    twin_scheme whole;
+    if (!out || !signature || complete(&whole, scheme, NULL) != TWIN_OK)
+        return;
+    size_t slots = whole.minhash.slots;
+    for (size_t i = 0; i < slots; i += 2)
+        out[i / 2] = (unsigned char)((signature[i] & 15) | (i + 1 < slots ? (signature[i + 1] & 15) << 4 : 0));
+}
+
+/* In how many places two sketches differ. */
+static size_t count_different(const unsigned char *x, const unsigned char *y, size_t bytes)
+{
+    const uint64_t LOWEST = 0x1111111111111111;
+    size_t count = 0;
+    for (size_t i = 0; i < bytes; i += sizeof(uint64_t)) {
+        uint64_t a = 0, b = 0;
+        size_t part = bytes - i < sizeof a ? bytes - i : sizeof a;
+        memcpy(&a, x + i, part);
+        memcpy(&b, y + i, part);
+        uint64_t bits = a ^ b;
+        bits |= bits >> 2;
+        count += (size_t)__builtin_popcountll((bits | bits >> 1) & LOWEST);
+    }
+    return count;
+}
+
+/* ---- edges ---- */
+
+struct twin_edges {
+    twin_edge_visit *visit;
+    void *context;
+    size_t bytes;    /* of a sketch */
+    size_t most;     /* places in which the sketches of a pair may differ */
+    uint64_t key;    /* of the rows that are held */
+    size_t held;     /* rows; HELD + 1: it is a star */
+    bool has_key;    /* of earlier rows, which was no greater */
+    bool is_stopped; /* the visit has returned false */
+    uint64_t documents[HELD];
+    unsigned char sketches[]; /* of HELD rows */
+};
+
+twin_status twin_edges_create(twin_edges **out, const twin_scheme *scheme, twin_edge_visit *visit, void *context,
+                              twin_error *error)
+{
+    twin_scheme whole;
+    if (!out || !visit)
+        return twin__fail_null(error, out ? "visit" : "out");
+    *out = NULL;
+    twin_status status = complete(&whole, scheme, error);
+    if (status != TWIN_OK)
+        return status;
+    size_t slots = whole.minhash.slots, bytes = (slots + 1) / 2;
+    twin_edges *edges = calloc(1, sizeof *edges + HELD * bytes);
+    if (!edges)
+        return twin__fail_memory(error);
+    edges->visit = visit;
+    edges->context = context;
+    edges->bytes = bytes;
+    edges->most = slots - twin__gate_least(whole.threshold, slots);
+    *out = edges;
+    return TWIN_OK;
+}
+
+void twin_edges_free(twin_edges *edges)
+{
+    free(edges);
+}
+
+static void visit(twin_edges *edges, uint64_t a, uint64_t b)
+{
+    if (a != b && !edges->is_stopped)
+        edges->is_stopped = !edges->visit(edges->context, a, b);
+}
+
+/* Visits the pairs of a small bucket that pass the gate. A star has been visited. */
+static void finish_bucket(twin_edges *edges)
+{
+    size_t count = edges->held <= HELD ? edges->held : 0;
+    for (size_t i = 1; i < count; i++)
+        for (size_t j = 0; j < i; j++)
+            if (count_different(edges->sketches + i * edges->bytes, edges->sketches + j * edges->bytes,
+                                edges->bytes) <= edges->most)
+                visit(edges, edges->documents[j], edges->documents[i]);
+    edges->held = 0;
+}
+
+static void add_row(twin_edges *edges, uint64_t document, const unsigned char *sketch)
+{
+    if (edges->held < HELD) {
+        edges->documents[edges->held] = document;
+        memcpy(edges->sketches + edges->held++ * edges->bytes, sketch, edges->bytes);
+        return;
+    }
+    for (size_t i = 1; i < HELD && edges->held == HELD; i++) /* it becomes a star */
+        visit(edges, edges->documents[0], edges->documents[i]);
+    edges->held = HELD + 1;
+    visit(edges, edges->documents[0], document);
+}
+
+twin_status twin_edges_add(twin_edges *edges, twin_shard_rows rows, twin_error *error)
+{
+    if (!edges || (rows.count && (!rows.keys || !rows.documents || !rows.sketches)))
+        return twin__fail_null(error, edges ? "rows" : "edges");
+    for (size_t i = 0; i < rows.count && !edges->is_stopped; i++) {
+        if (edges->has_key && rows.keys[i] < edges->key)
+            return twin__fail(error, TWIN_EINVAL, "rows must be sorted by key");
+        if (edges->has_key && rows.keys[i] != edges->key)
+            finish_bucket(edges);
+        edges->key = rows.keys[i];
+        edges->has_key = true;
+        add_row(edges, rows.documents[i], rows.sketches + i * edges->bytes);
+    }
+    return edges->is_stopped ? twin__fail_status(error, TWIN_ESTOPPED) : TWIN_OK;
+}
+
+twin_status twin_edges_end(twin_edges *edges)
+{
+    if (!edges)
+        return twin__fail_null(NULL, "edges");
+    finish_bucket(edges);
+    edges->has_key = false;
+    return edges->is_stopped ? TWIN_ESTOPPED : TWIN_OK;
+}
+
+/* ---- groups ---- */
+
+/* Documents are numbered as they come; a table of open addresses finds the number of one. A root is the smallest document
+ * of its group. */
+struct twin_unions {
+    uint64_t *documents;
+    uint32_t *above; /* of each number one in the same group, with a smaller document; itself for the root */
+    size_t count, capacity;
+    uint32_t *places; /* numbers + 1; 0: free */
+    unsigned bits;    /* 2^bits places, at most half of them in use */
+};
+
+enum { FIRST_BITS = 10 };
+
+twin_status twin_unions_create(twin_unions **out)
+{
+    if (!out)
+        return twin__fail_null(NULL, "out");
+    twin_unions *unions = *out = calloc(1, sizeof *unions);
+    if (!unions)
+        return TWIN_ENOMEM;
+    unions->bits = FIRST_BITS;
+    unions->capacity = (size_t)1 << (FIRST_BITS - 1);
+    unions->documents = malloc(unions->capacity * sizeof *unions->documents);
+    unions->above = malloc(unions->capacity * sizeof *unions->above);
+    unions->places = calloc((size_t)1 << FIRST_BITS, sizeof *unions->places);
+    if (unions->documents && unions->above && unions->places)
+        return TWIN_OK;
+    twin_unions_free(unions);
+    *out = NULL;
+    return TWIN_ENOMEM;
+}
+
+void twin_unions_free(twin_unions *unions)
+{
+    if (!unions)
+        return;
+    free(unions->documents);
+    free(unions->above);
+    free(unions->places);
+    free(unions);
+}
+
+/* The place of a document, or the free one where it belongs. Multiplied by an odd number, so that also numbers that differ
+ * in their high bits only are spread. */
+static size_t place_of(const twin_unions *unions, uint64_t document)
+{
+    size_t mask = ((size_t)1 << unions->bits) - 1;
+    size_t place = (size_t)((document ^ document >> 32) * 0x9E3779B97F4A7C15 >> (64 - unions->bits));
+    while (unions->places[place] && unions->documents[unions->places[place] - 1] != document)
+        place = (place + 1) & mask;
+    return place;
+}
+
+/* Twice the room. */
+static twin_status grow(twin_unions *unions)
+{
+    enum { MOST_BITS = 32 };
+    if (unions->bits == MOST_BITS)
+        return twin__fail(NULL, TWIN_ELIMIT, "there are more than 2^31 documents");
+    size_t capacity = 2 * unions->capacity;
+    uint64_t *documents = realloc(unions->documents, capacity * sizeof *documents);
+    unions->documents = documents ? documents : unions->documents;
+    uint32_t *above = realloc(unions->above, capacity * sizeof *above);
+    unions->above = above ? above : unions->above;
+    uint32_t *places = calloc(2 * capacity, sizeof *places);
+    if (!documents || !above || !places) {
+        free(places);
+        return TWIN_ENOMEM;
+    }
+    free(unions->places);
+    unions->places = places;
+    unions->capacity = capacity;
+    unions->bits++;
+    for (size_t i = 0; i < unions->count; i++)
+        places[place_of(unions, unions->documents[i])] = (uint32_t)i + 1;
+    return TWIN_OK;
+}
+
+static twin_status number_of(uint32_t *out, twin_unions *unions, uint64_t document)
+{
+    size_t place = place_of(unions, document);
+    if (!unions->places[place]) {
+        twin_status status = unions->count < unions->capacity ? TWIN_OK : grow(unions);
+        if (status != TWIN_OK)
+            return status;
+        unions->documents[unions->count] = document;
+        unions->above[unions->count] = (uint32_t)unions->count;
+        place = place_of(unions, document);
+        unions->places[place] = (uint32_t)++unions->count;
+    }
+    *out = unions->places[place] - 1;
+    return TWIN_OK;
+}
+
+static uint32_t root_of(twin_unions *unions, uint32_t number)
+{
+    uint32_t *above = unions->above;
+    while (above[number] != number)
+        number = above[number] = above[above[number]];
+    return number;
+}
+
+twin_status twin_unions_add(twin_unions *unions, const uint64_t *a, const uint64_t *b, size_t count)
+{
+    if (!unions || (count && (!a || !b)))
+        return twin__fail_null(NULL, !unions ? "unions" : !a ? "a" : "b");
+    for (size_t i = 0; i < count; i++) {
+        uint32_t x, y;
+        twin_status status = twin__poll_at(i);
+        if (status == TWIN_OK)
+            status = number_of(&x, unions, a[i]);
+        if (status == TWIN_OK)
+            status = number_of(&y, unions, b[i]);
+        if (status != TWIN_OK)
+            return status;
+        x = root_of(unions, x);
+        y = root_of(unions, y);
+        if (unions->documents[x] < unions->documents[y])
+            unions->above[y] = x;
+        else
+            unions->above[x] = y;
+    }
+    return TWIN_OK;
+}
+
+size_t twin_unions_count(const twin_unions *unions)
+{
+    return unions ? unions->count : 0;
+}
+
+twin_status twin_unions_list(uint64_t *documents, uint64_t *groups, twin_unions *unions)
+{
+    if (!unions || (unions->count && (!documents || !groups)))
+        return twin__fail_null(NULL, !unions ? "unions" : !documents ? "documents" : "groups");
+    if (unions->count == 0)
+        return TWIN_OK;
+    memcpy(documents, unions->documents, unions->count * sizeof *documents);
+    twin__sort(documents, unions->count, groups, unions->count); /* whose room is not used yet */
+    for (size_t i = 0; i < unions->count; i++) {
+        uint32_t number = unions->places[place_of(unions, documents[i])] - 1;
+        groups[i] = unions->documents[root_of(unions, number)];
+    }
+    return TWIN_OK;
+}
