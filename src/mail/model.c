@@ -26,7 +26,9 @@ enum {
 
 twin_status twin__model_init(struct twin__model *model, twin_mail_options options, const uint64_t key[2])
 {
-    *model = (struct twin__model){ .options = options, .key = { key[0], key[1] } };
+    memset(model, 0, sizeof *model);
+    model->options = options;
+    memcpy(model->key, key, sizeof model->key);
     model->options.key = NULL;
     if (!model->options.keep_messages)
         model->options.keep_messages = DEFAULT_MESSAGES;
@@ -54,7 +56,7 @@ void twin__model_clear(struct twin__model *model)
     twin__mail_texts_clear(&model->texts);
     twin__feature_maker_free(model->maker);
     twin_minhash_free(model->hasher);
-    *model = (struct twin__model){ 0 };
+    memset(model, 0, sizeof *model);
 }
 
 /* ---- labels */

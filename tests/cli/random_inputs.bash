@@ -30,12 +30,12 @@ packed()
     done
 }
 
-# Tables and lines, compressed, from a file and from a pipe, and cut short; an array is refused.
+# Tables and lines, compressed, from a file and from a pipe, and cut short; the same as an array.
 try_tables()
 {
-    local kind suffix as
+    local kind suffix
     pick csv tsv jsonl
-    kind=$picked as=${picked/jsonl/lines}
+    kind=$picked
     pick "" .gz .zst
     suffix=$picked
     case $kind in
@@ -45,10 +45,11 @@ try_tables()
     draw_workers
     run 0 pairs --quiet "${options[@]}" "${workers[@]}" --copies all "again.$kind$suffix"
     cmp -s out.txt pairs.txt || fail "another answer from again.$kind$suffix"
-    run 0 pairs --quiet "${options[@]}" "${workers[@]}" --copies all --as "$as" - < "again.$kind$suffix"
+    run 0 pairs --quiet "${options[@]}" "${workers[@]}" --copies all --as "$kind" - < "again.$kind$suffix"
     cmp -s out.txt pairs.txt || fail "another answer from again.$kind$suffix on standard input"
     { echo '['; sed '$!s/$/,/' corpus.jsonl; echo ']'; } > array.json
-    run 2 pairs "${options[@]}" - < array.json
+    run 0 pairs --quiet "${options[@]}" "${workers[@]}" --copies all - < array.json
+    cmp -s out.txt pairs.txt || fail "another answer from an array"
     head -c $((1 + RANDOM % $(stat -c %s "again.$kind$suffix"))) "again.$kind$suffix" > "cut.$kind$suffix"
     run "0 2" pairs "${options[@]}" "${workers[@]}" "cut.$kind$suffix"
 }
