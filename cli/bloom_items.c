@@ -144,6 +144,8 @@ bool work_on_items(struct item_work *work)
     for (size_t i = 0; good && i < count; i++)
         good = take_input(work, names[i]);
     progress_end();
+    if (good && work->items == 0 && !work->shared->quiet)
+        warn("there are no items in the input");
     return good;
 }
 

@@ -12,6 +12,7 @@ enum copies { COPIES_FIRST, COPIES_NONE };
 struct request {
     struct shared_options shared;
     enum copies copies;
+    bool has_pairs;
 };
 
 static const struct option_row options[] = {
@@ -23,13 +24,28 @@ static const struct option_row options[] = {
 
 static bool print_pair(void *context, const twin_index_entry *a, const twin_index_entry *b, double similarity)
 {
-    const struct request *request = context;
+    struct request *request = context;
     struct record record = record_begin(results(), request->shared.json);
     record_id(&record, "a", a->id, a->id_is_number);
     record_id(&record, "b", b->id, b->id_is_number);
     record_fixed(&record, "similarity", similarity, 4);
     record_end(&record);
+    request->has_pairs = true;
     return output_is_good();
+}
+
+/* That there are no pairs may have a simple reason. */
+static void remark_few_documents(const char *path, twin_index *index)
+{
+    twin_index_view *view = NULL;
+    twin_index_info info = { .documents = UINT64_MAX };
+    if (twin_index_view_create(&view, index, NULL) == TWIN_OK)
+        (void)twin_index_describe(&info, view, NULL);
+    twin_index_view_free(view);
+    if (info.documents == 0)
+        warn("%s: has no documents, so there is nothing to compare", path);
+    else if (info.documents == 1)
+        warn("%s: has one document, so there is nothing to compare it with", path);
 }
 
 static int run(void *context)
@@ -57,6 +73,8 @@ static int run(void *context)
                                         .progress = progress };
     twin_status status = twin_index_pairs(index, wanted, print_pair, request, &error);
     progress_end();
+    if (status == TWIN_OK && !request->has_pairs && !shared->quiet)
+        remark_few_documents(index_path(shared), index);
     twin_index_close(index);
     return status == TWIN_OK || status == TWIN_ESTOPPED ? EXIT_DONE : fail_status(index_path(shared), status, &error);
 }

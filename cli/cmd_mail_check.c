@@ -87,6 +87,8 @@ static bool check(void *context, const twin_message *message, twin_text path)
     twin_mail_verdict verdict;
     if (!judge(&verdict, work, message))
         return false;
+    if (message->raw.length == 0 && !request->mail.shared.quiet)
+        warn("%.*s is empty", (int)path.length, path.bytes);
     print_verdict(request, work->mail, &verdict, request->explain ? message : NULL, path);
     if (request->explain && !request->mail.shared.json)
         explain_verdict(work->mail, message, &verdict, terminal_color(STDOUT_FILENO, request->mail.shared.color));

@@ -110,6 +110,8 @@ run 0 add nothing.twin nothing.jsonl
 says 'there are no documents in the input'
 run 1 query nothing.twin nothing.jsonl
 says 'there are no documents in the input'
+run 0 pairs nothing.twin
+says 'nothing.twin: has no documents, so there is nothing to compare'
 run 0 add -q nothing.twin nothing.jsonl
 [ ! -s err ] || fail "$asked: $(cat err)"
 yes | head -n 20000 | awk '{ print "{\"id\":" NR ",\"text\":\"number " NR * 7919 " of many\"}" }' >many.jsonl

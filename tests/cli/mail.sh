@@ -154,6 +154,8 @@ says 'picture.eml is not a message: it has zero bytes; it is left out'
 says 'blank.eml is empty; it is left out'
 says '3 messages were left out'
 says '0 learnt, 0 corrected, 0 known already'
+expect 2 "$twinsift" mail check -m strange.twin no-messages/empty.eml
+says 'empty.eml is empty'
 expect 2 "$twinsift" mail learn -m strange.twin --strict --as spam no-messages
 says '(--strict)'
 
