@@ -4,13 +4,14 @@ ARCH ?= x86_64
 SECONDS ?= 60
 TESTED = dev release-test asan tsan
 
-.PHONY: help deps build demo test test-arm static bench lint fuzz lab install clean
+.PHONY: help deps build demo test test-arm static wasm bench lint fuzz lab install clean
 
 help:
 	@echo 'make demo      build, and show the near-duplicates in samples/'
 	@echo 'make test      build and test: plain, Release, address+undefined sanitizers, thread sanitizer'
 	@echo 'make test-arm  the same bytes from a program for 64-bit ARM, under qemu'
 	@echo 'make static    build/static/twinsift-x86_64: one file without shared libraries (ARCH=aarch64: for ARM)'
+	@echo 'make wasm      build/wasm/site: the page that shows how it works, without a server'
 	@echo 'make lint      formatting, clang-tidy, cppcheck, direction of includes'
 	@echo 'make fuzz      run each fuzz target for SECONDS=60'
 	@echo 'make bench     run the benchmarks'
@@ -45,6 +46,9 @@ test-arm:
 
 static:
 	@tools/static.sh $(ARCH)
+
+wasm:
+	@tools/wasm.sh
 
 bench: build
 	@tools/bench.sh

@@ -71,8 +71,7 @@ struct transfer {
     char *path;
     char *written; /* behind `out` */
     size_t written_bytes;
-    size_t line_begin; /* in `out`: an error of a line drops what was written from here on */
-    int spill;         /* the beginning of a long answer; -1: none */
+    int spill; /* the beginning of a long answer; -1: none */
     uint64_t spilled;
     struct timespec begun;
 };
@@ -238,60 +237,6 @@ const char *exchange_parameter(const struct exchange *exchange, const char *name
                                       &length) != MHD_YES)
         return NULL;
     return value ? value : "";
-}
-
-static void write_error(struct exchange *exchange, const char *code, const char *sentence, const size_t *offset)
-{
-    struct transfer *transfer = transfer_of(exchange);
-    bool of_line = exchange->line_number > 0;
-    fseeko(exchange->out, (off_t)transfer->line_begin, SEEK_SET);
-    struct record record = record_begin(exchange->out, true);
-    record_object(&record, "error");
-    record_string(&record, "code", code);
-    record_string(&record, "message", sentence);
-    if (offset)
-        record_count(&record, "offset", *offset);
-    if (of_line)
-        record_count(&record, "line", exchange->line_number);
-    record_object_end(&record);
-    record_end(&record);
-}
-
-void exchange_fail(struct exchange *exchange, unsigned status, const char *code, const char *sentence)
-{
-    if (exchange->line_number == 0)
-        exchange->status = status;
-    write_error(exchange, code, sentence, NULL);
-}
-
-void exchange_fail_at(struct exchange *exchange, const char *sentence, size_t offset)
-{
-    if (exchange->line_number == 0)
-        exchange->status = MHD_HTTP_BAD_REQUEST;
-    write_error(exchange, "invalid", sentence, &offset);
-}
-
-void exchange_fail_status(struct exchange *exchange, twin_status status, const twin_error *error)
-{
-    static const struct {
-        twin_status status;
-        unsigned http;
-        const char *code;
-    } known[] = {
-        { TWIN_EINVAL, MHD_HTTP_BAD_REQUEST, "invalid" },
-        { TWIN_ENOMEM, MHD_HTTP_SERVICE_UNAVAILABLE, "memory" },
-        { TWIN_EIO, MHD_HTTP_INTERNAL_SERVER_ERROR, "storage" },
-        { TWIN_EFORMAT, MHD_HTTP_INTERNAL_SERVER_ERROR, "damaged" },
-        { TWIN_EUNSUPPORTED, MHD_HTTP_NOT_IMPLEMENTED, "unsupported" },
-        { TWIN_ELIMIT, MHD_HTTP_UNPROCESSABLE_CONTENT, "limit" },
-        { TWIN_ESTOPPED, MHD_HTTP_SERVICE_UNAVAILABLE, "stopped" },
-        { TWIN_EBUSY, MHD_HTTP_TOO_MANY_REQUESTS, "busy" },
-    };
-    size_t i = 0;
-    while (i < sizeof known / sizeof known[0] - 1 && known[i].status != status)
-        i++;
-    const char *sentence = error && error->message[0] ? error->message : twin_status_text(status);
-    exchange_fail(exchange, known[i].http, known[i].code, sentence);
 }
 
 /* ---- the head of a request */
@@ -555,7 +500,7 @@ static void run_lines(struct transfer *transfer)
         exchange->line_number++;
         if (line.length && line.bytes[line.length - 1] == '\r')
             line.length--;
-        transfer->line_begin = (size_t)ftello(exchange->out);
+        exchange->line_begin = (size_t)ftello(exchange->out);
         if (line.length)
             exchange->route->line(exchange, line);
         at = end ? stop + 1 : length;
@@ -567,7 +512,7 @@ static void run_lines(struct transfer *transfer)
         transfer->body.length = length - at;
     }
     if (transfer->is_over && exchange->route->end && exchange->out) {
-        transfer->line_begin = (size_t)ftello(exchange->out);
+        exchange->line_begin = (size_t)ftello(exchange->out);
         exchange->route->end(exchange);
     }
 }
@@ -617,7 +562,7 @@ static enum MHD_Result hand_over(struct transfer *transfer)
     MHD_suspend_connection(transfer->connection);
     if (pool_submit(http->pools[pool], &transfer->job))
         return MHD_YES;
-    transfer->line_begin = (size_t)ftello(transfer->exchange.out); /* of NDJSON, what is done stays */
+    transfer->exchange.line_begin = (size_t)ftello(transfer->exchange.out); /* of NDJSON, what is done stays */
     exchange_fail(&transfer->exchange, MHD_HTTP_TOO_MANY_REQUESTS, "busy", "too many requests wait; try again later");
     transfer->is_done = transfer->is_over = true;
     leave_work(transfer);

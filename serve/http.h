@@ -65,6 +65,7 @@ struct exchange {
     const char *type;     /* of the answer; application/json unless set */
     twin_buffer room;     /* for what was read from JSON */
     uint64_t line_number; /* NDJSON: counted from 1 */
+    size_t line_begin;    /* in `out`: an error drops what was written from here on */
     void *state;          /* of the route, across lines */
     void (*free_state)(void *state);
 };

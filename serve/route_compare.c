@@ -193,6 +193,13 @@ static size_t next_unit(twin_text text, size_t at, bool words)
     return at;
 }
 
+static void record_hash(struct record *record, const char *name, uint64_t hash)
+{
+    char digits[20];
+    snprintf(digits, sizeof digits, "%016" PRIx64, hash);
+    record_string(record, name, digits);
+}
+
 /* The shingles in the order of the text, each with the hash that the signer gave it. */
 static void record_shingles(struct record *record, const struct side *side, const struct side *other,
                             const struct comparison *c)
@@ -204,13 +211,11 @@ static void record_shingles(struct record *record, const struct side *side, cons
     for (size_t i = 0; i < c->scheme.shingle.width && end < text.length; i++)
         end = next_unit(text, end, words);
     for (size_t i = 0; i < side->ordered.count; i++) {
-        char hash[20];
         uint64_t item = side->ordered.items[i];
         size_t length = end - begin - (words && end > begin && text.bytes[end - 1] == ' ');
-        snprintf(hash, sizeof hash, "%016" PRIx64, item);
         record_object(record, NULL);
         record_text(record, "text", (twin_text){ text.bytes + begin, length });
-        record_string(record, "hash", hash);
+        record_hash(record, "hash", item);
         record_flag(record, "common", contains(other->set, item));
         record_object_end(record);
         begin = next_unit(text, begin, words);
@@ -239,6 +244,18 @@ static void record_winners(struct record *record, const struct side *side, const
     free(winner);
 }
 
+static void record_band_keys(struct record *record, const struct side *side, const struct comparison *c)
+{
+    size_t bands = c->scheme.plan.bands;
+    uint64_t *keys = calloc(bands, sizeof *keys);
+    record_list(record, "band_keys");
+    if (keys && twin_band_keys(keys, side->signature, c->scheme.plan) == TWIN_OK)
+        for (size_t i = 0; i < bands; i++)
+            record_hash(record, NULL, keys[i]);
+    record_list_end(record);
+    free(keys);
+}
+
 static void record_side(struct record *record, const char *name, const struct side *side, const struct side *other,
                         const struct comparison *c)
 {
@@ -251,6 +268,7 @@ static void record_side(struct record *record, const char *name, const struct si
     for (size_t k = 0; k < c->scheme.minhash.slots; k++)
         record_count(record, NULL, side->signature[k]);
     record_list_end(record);
+    record_band_keys(record, side, c);
     if (c->scheme.minhash.sketch == TWIN_SKETCH_CLASSIC)
         record_winners(record, side, c);
     record_object_end(record);

@@ -2,8 +2,6 @@
 #include "server.h"
 
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 enum { CURVE_STEPS = 100 };
 
@@ -29,9 +27,9 @@ static double area(twin_plan plan, double from, double to)
 static twin_status make_plan(twin_plan *out, struct wish *wish)
 {
     if (wish->has_bands && wish->has_rows) {
+        bool fits = wish->bands && wish->rows && wish->bands <= TWIN_MINHASH_MAX_SLOTS &&
+                    wish->rows <= TWIN_MINHASH_MAX_SLOTS && wish->bands * wish->rows <= TWIN_MINHASH_MAX_SLOTS;
         *out = (twin_plan){ wish->bands, wish->rows };
-        bool fits = out->bands && out->rows && out->bands <= TWIN_MINHASH_MAX_SLOTS &&
-                    out->rows <= TWIN_MINHASH_MAX_SLOTS && out->bands * out->rows <= TWIN_MINHASH_MAX_SLOTS;
         return fits ? TWIN_OK : TWIN_EINVAL;
     }
     if (wish->has_reject && wish->has_accept)
@@ -107,35 +105,15 @@ void answer_plan(struct exchange *exchange)
         write_plan(exchange, &wish, plan);
 }
 
-/* ---- Bloom filters
- *
- * The library shows no cells, but its files do (docs/format.md): behind 128 bytes, cell i of a filter of bits is bit
- * i mod 8 of byte i/8. So filters are saved to a folder of their own and read back. */
+/* ---- Bloom filters */
 
-enum { HEADER_BYTES = 128, MOST_CELLS = 4096 };
+enum { MOST_CELLS = 4096 };
 
-struct cells {
-    unsigned char bits[MOST_CELLS / 8];
-    size_t count;
-};
-
-static twin_status read_cells(struct cells *out, const twin_bloom *bloom, const char *path, twin_error *error)
-{
-    twin_status status = twin_bloom_save(bloom, path, true, error);
-    FILE *file = status == TWIN_OK ? fopen(path, "rb") : NULL;
-    out->count = twin_bloom_shape_of(bloom).cells;
-    bool good = file && fseek(file, HEADER_BYTES, SEEK_SET) == 0 &&
-                fread(out->bits, 1, out->count / 8, file) == out->count / 8;
-    if (file)
-        fclose(file);
-    return status == TWIN_OK && !good ? TWIN_EIO : status;
-}
-
-static void record_cells(struct record *record, const char *name, const struct cells *cells)
+static void record_cells(struct record *record, const char *name, const twin_bloom *bloom)
 {
     record_list(record, name);
-    for (size_t i = 0; i < cells->count; i++)
-        if (cells->bits[i / 8] >> i % 8 & 1)
+    for (uint64_t i = 0; i < twin_bloom_shape_of(bloom).cells; i++)
+        if (twin_bloom_cell(bloom, i))
             record_count(record, NULL, i);
     record_list_end(record);
 }
@@ -146,26 +124,21 @@ struct filter {
     bool has_add, has_ask, has_cells, has_functions;
     twin_bloom_options options;
     twin_bloom *bloom;
-    char folder[64], path[80];
 };
 
 /* An item, and the cells of a filter that has this item only. */
 static twin_status record_item(struct record *record, struct filter *filter, twin_text item, bool answer,
                                const char *what)
 {
-    struct cells cells;
     twin_bloom *alone;
-    twin_error error = { 0 };
     twin_status status = twin_bloom_create(&alone, filter->options);
-    if (status == TWIN_OK) {
+    if (status == TWIN_OK)
         twin_bloom_add(alone, item.bytes, item.length);
-        status = read_cells(&cells, alone, filter->path, &error);
-    }
     record_object(record, NULL);
     record_text(record, "item", item);
     record_flag(record, what, answer);
     if (status == TWIN_OK)
-        record_cells(record, "cells", &cells);
+        record_cells(record, "cells", alone);
     record_object_end(record);
     twin_bloom_free(alone);
     return status;
@@ -174,8 +147,6 @@ static twin_status record_item(struct record *record, struct filter *filter, twi
 static twin_status record_filter(struct record *record, struct filter *filter)
 {
     twin_bloom_info info;
-    struct cells cells;
-    twin_error error = { 0 };
     twin_status status = TWIN_OK;
     record_list(record, "added");
     for (size_t i = 0; i < filter->add.count && status == TWIN_OK; i++) {
@@ -191,14 +162,12 @@ static twin_status record_filter(struct record *record, struct filter *filter)
         status = record_item(record, filter, item, found, "found");
     }
     record_list_end(record);
-    if (status == TWIN_OK)
-        status = read_cells(&cells, filter->bloom, filter->path, &error);
     if (status != TWIN_OK)
         return status;
     twin_bloom_describe(&info, filter->bloom);
     record_count(record, "cells", info.shape.cells);
     record_count(record, "functions", info.shape.functions);
-    record_cells(record, "marked", &cells);
+    record_cells(record, "marked", filter->bloom);
     record_number(record, "rate", info.rate, 6);
     record_list(record, "rates_by_functions"); /* for as many items */
     for (unsigned k = 1; k <= 16; k++) {
@@ -215,19 +184,6 @@ static twin_status record_filter(struct record *record, struct filter *filter)
     }
     record_list_end(record);
     return TWIN_OK;
-}
-
-static bool make_folder(struct filter *filter)
-{
-    static const char *const places[] = { "/dev/shm", "/tmp", "." };
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        snprintf(filter->folder, sizeof filter->folder, "%s/twinsift-cells.XXXXXX", places[i]);
-        if (mkdtemp(filter->folder)) {
-            snprintf(filter->path, sizeof filter->path, "%s/bloom", filter->folder);
-            return true;
-        }
-    }
-    return false;
 }
 
 void answer_bloom(struct exchange *exchange)
@@ -253,15 +209,13 @@ void answer_bloom(struct exchange *exchange)
                                             .cells = filter->cells,
                                             .functions = (unsigned)filter->functions };
     if (good) {
-        twin_status status = make_folder(filter) ? twin_bloom_create(&filter->bloom, filter->options) : TWIN_EIO;
+        twin_status status = twin_bloom_create(&filter->bloom, filter->options);
         struct record record = record_begin(exchange->out, true);
         if (status == TWIN_OK)
             status = record_filter(&record, filter);
         record_end(&record);
         if (status != TWIN_OK)
             exchange_fail_status(exchange, status, NULL);
-        unlink(filter->path);
-        rmdir(filter->folder);
     }
     twin_bloom_free(filter->bloom);
     free(filter);

@@ -6,15 +6,6 @@
 #include <string.h>
 #include <time.h>
 
-bool read_json(struct exchange *exchange, twin_text text, const struct json_field *fields, size_t count)
-{
-    struct json_error error = { 0 };
-    if (json_read(&error, &exchange->room, text, fields, count))
-        return true;
-    exchange_fail_at(exchange, error.message, error.offset);
-    return false;
-}
-
 /* ---- the page */
 
 static void answer_page(struct exchange *exchange)

@@ -132,6 +132,10 @@ TWIN_API uint32_t twin_bloom_count(const twin_bloom *bloom, const void *bytes, s
  * only what was added: removing a false positive decrements the cells of other items. A bit filter is left as it is. */
 TWIN_API bool twin_bloom_remove(twin_bloom *bloom, const void *bytes, size_t length);
 
+/* The value of a cell: 0 or 1, or a counter; 0 for one that does not exist. Of a filter that grows it is a cell of the
+ * newest layer. To look at small filters. */
+TWIN_API uint32_t twin_bloom_cell(const twin_bloom *bloom, uint64_t cell);
+
 /* Makes `into` the filter of all items in either, with counts added; or of items in both, with the smaller counts. The
  * intersection contains all items in both and, like any filter, has false positives. `rate`, unless NULL, becomes the
  * resulting false-positive rate. TWIN_EINVAL when shapes or hashes differ. */

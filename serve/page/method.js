@@ -176,7 +176,7 @@ export function methodView() {
   const parts = [compareView(), curveView(), bloomView(), editView()];
   return {
     element: el('div', {}, el('h2', {}, 'See how it works'),
-      el('p', {}, 'Change anything: the server computes every figure with the code that finds near-duplicates. On the command line, ',
+      el('p', {}, 'Change anything: every figure is computed by the code that finds near-duplicates. On the command line, ',
         el('code', {}, 'twinsift show'), ' and ', el('code', {}, 'twinsift plan'), ' print the same.'), parts.map((part) => part.element)),
     enter: () => parts.forEach((part) => part.go()),
   };

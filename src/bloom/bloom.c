@@ -46,7 +46,9 @@ twin_status twin__bloom_make(twin_bloom **out, twin_bloom_shape shape)
         return TWIN_ENOMEM;
     }
     char *aligned = memory + (page - (uintptr_t)memory % page) % page;
+#ifdef __linux__
     madvise(aligned, room - page, MADV_HUGEPAGE);
+#endif
     bloom->words = (uint64_t *)(void *)aligned;
     bloom->memory = memory;
     bloom->memory_bytes = room;
@@ -230,6 +232,11 @@ static inline uint32_t full(const twin_bloom *bloom)
 static inline uint32_t cell_value(const twin_bloom *bloom, struct place place)
 {
     return (uint32_t)(__atomic_load_n(place.word, __ATOMIC_RELAXED) >> place.shift) & full(bloom);
+}
+
+uint32_t twin_bloom_cell(const twin_bloom *bloom, uint64_t cell)
+{
+    return bloom && cell < bloom->shape.cells ? cell_value(bloom, place_of(bloom, cell)) : 0;
 }
 
 static bool is_bit_blocks(const twin_bloom *bloom)

@@ -97,6 +97,12 @@ static void many_at_once_is_the_same_as_one_by_one(void **state_unused)
             assert_int_equal(describe(many).added, n);
             assert_int_equal(describe(many).fresh, news);
 
+            uint64_t marked = 0;
+            for (uint64_t cell = 0; cell < one->shape.cells; cell++)
+                marked += twin_bloom_cell(one, cell) > 0;
+            assert_int_equal(marked, describe(one).marked);
+            assert_int_equal(twin_bloom_cell(one, one->shape.cells), 0);
+
             size_t hits = twin_bloom_may_contain_many(found, many, texts, ITEMS), single = 0;
             for (size_t i = 0; i < ITEMS; i++) {
                 bool may = twin_bloom_may_contain(many, texts[i].bytes, texts[i].length);
