@@ -41,7 +41,7 @@ static void use(twin_mail *mail)
     require(twin_message_read(&message, reader, text) == TWIN_OK);
     require(twin_mail_check(&verdict, mail, message, (twin_mail_check_options){ 0 }, NULL) == TWIN_OK);
     require(twin_mail_learn(NULL, mail, message, "spam", 5, NULL) != TWIN_EFORMAT);
-    require(twin_mail_export(&again, mail, (twin_mail_export_options){ true }, NULL) == TWIN_OK);
+    require(twin_mail_export(&again, mail, (twin_mail_export_options){ .weights = true }, NULL) == TWIN_OK);
     twin_mail *other = make();
     require(twin_mail_import(NULL, other, (twin_text){ again.bytes, again.length }, NULL) == TWIN_OK);
     twin_mail_close(other);

@@ -116,7 +116,16 @@ static twin_text untouched(const twin_message *message)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const twin_message_options usual = { 4 << 20, 1000, 200, 1 << 20, 1000 }, small = { 300, 3, 3, 30, 2 };
+    static const twin_message_options usual = { .max_bytes = 4 << 20,
+                                                .max_headers = 1000,
+                                                .max_parts = 200,
+                                                .max_text = 1 << 20,
+                                                .max_links = 1000 },
+                                      small = { .max_bytes = 300,
+                                                .max_headers = 3,
+                                                .max_parts = 3,
+                                                .max_text = 30,
+                                                .max_links = 2 };
     static twin_message_reader *used; /* has read all inputs before this one */
     twin_message_reader *fresh, *narrow;
     const twin_message *message, *again;

@@ -30,7 +30,7 @@ static void sign_some(void *context, size_t begin, size_t end, int worker)
     for (size_t p = begin; p < end; p++) {
         uint64_t state = seed_of(pairs->seed, p);
         twin_minhash *hasher;
-        twin_minhash_options options = { pairs->sketch, SLOTS, draw(&state) };
+        twin_minhash_options options = { .sketch = pairs->sketch, .slots = SLOTS, .seed = draw(&state) };
         for (size_t i = 0; i < SIZE; i++)
             items[i] = draw(&state);
         expect(twin_minhash_create(&hasher, options), "making a hasher", NULL);
@@ -77,9 +77,9 @@ static struct found find(const struct lab *lab, const struct pairs *pairs, twin_
 {
     struct found *workers = need((size_t)lab->exec.workers, sizeof *workers), sum = { 0 };
     twin_signatures signatures = { pairs->signatures, SLOTS, pairs->documents, 2 * pairs->count };
-    expect(
-        twin_bands_pairs(signatures, (twin_band_options){ plan, 0 }, lab->exec, visit, workers, (twin_progress){ 0 }),
-        "finding candidates", NULL);
+    expect(twin_bands_pairs(signatures, (twin_band_options){ .plan = plan }, lab->exec, visit, workers,
+                            (twin_progress){ 0 }),
+           "finding candidates", NULL);
     for (int w = 0; w < lab->exec.workers; w++) {
         sum.together += workers[w].together;
         sum.unrelated += workers[w].unrelated;

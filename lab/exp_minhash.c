@@ -286,7 +286,9 @@ void exp_minhash_error(struct lab *lab)
         twin_sketch sketch = row < ROWS_EACH ? TWIN_SKETCH_FAST : TWIN_SKETCH_CLASSIC;
         e.size = sizes[row / (SIMILARITIES * SLOTS) % SIZES];
         e.common = (size_t)((double)e.size * similarities[row / SLOTS % SIMILARITIES] + 0.5);
-        e.options = (twin_minhash_options){ sketch, slots[row % SLOTS], seed_of(lab->seed, 1100 + row) };
+        e.options = (twin_minhash_options){ .sketch = sketch,
+                                            .slots = slots[row % SLOTS],
+                                            .seed = seed_of(lab->seed, 1100 + row) };
         struct verdict v = try_estimates(lab, &table, &e, trials);
         bias[tests++] = v.p_bias;
         if (sketch == TWIN_SKETCH_CLASSIC) {

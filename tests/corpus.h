@@ -68,7 +68,7 @@ static inline twin_collection_options plain_options(const char *rule)
 {
     twin_collection_options options = { .exec = { TWIN_EXEC_SERIAL, 1 } };
     options.scheme.shingle.hash = twin_hash_member(TWIN_HASH_XXH3, 0);
-    options.scheme.minhash = (twin_minhash_options){ TWIN_SKETCH_FAST, 128, 1 };
+    options.scheme.minhash = (twin_minhash_options){ .sketch = TWIN_SKETCH_FAST, .slots = 128, .seed = 1 };
     assert_int_equal(twin_shingle_parse(&options.scheme.shingle, rule), TWIN_OK);
     return options;
 }

@@ -19,6 +19,7 @@ typedef struct twin_audit_options {
     size_t top; /* 0: of the drawn documents every similar pair counts; else only the `top` most similar of each */
     twin_exec exec;
     twin_progress progress; /* reports stage "auditing" */
+    uint64_t reserved[TWIN_RESERVED];
 } twin_audit_options;
 
 typedef struct twin_audit {
@@ -28,6 +29,7 @@ typedef struct twin_audit {
     uint64_t wrong;     /* their pairs that the search reported although they are not similar */
     double recall;      /* found / similar; 1 when there is none to find */
     double low, high;   /* the 95 % interval of the recall (Wilson's) */
+    uint64_t reserved[TWIN_RESERVED];
 } twin_audit;
 
 /* Numbers of documents of a collection. */

@@ -27,6 +27,7 @@ typedef struct twin_band_options {
     twin_plan plan;   /* {0}: planned for these slots and a threshold of 0.8, as twin_scheme_complete() does */
     uint32_t buckets; /* 0: equal rows make a bucket. Else each band is hashed into this many buckets, so that
                          different rows may collide (the textbook variant). */
+    uint64_t reserved[TWIN_RESERVED];
 } twin_band_options;
 
 /* Called with a candidate pair, a < b. */

@@ -46,6 +46,7 @@ typedef struct twin_bloom_options {
     uint64_t cells;           /* 0: from items and rate. Else classic with this many (rounded up to 512) */
     unsigned functions;       /* with `cells`: k, 1 .. 64; 0: the best for cells and items */
     bool grows;               /* a bit filter that adds a layer whenever it holds the items planned for */
+    uint64_t reserved[TWIN_RESERVED];
 } twin_bloom_options;
 
 /* The dimensions of a filter; two filters can be merged when their shapes and hashes are equal. */
@@ -75,6 +76,7 @@ typedef struct twin_bloom_info {
     bool past_plan;     /* holds more than planned: the rate is above the planned one */
     size_t layers; /* of a filter that grows, whose `shape` is that of the newest but for the cells, which are those
                            of all layers, as is everything else; else 0 */
+    uint64_t reserved[TWIN_RESERVED];
 } twin_bloom_info;
 
 typedef struct twin_bloom twin_bloom;
@@ -161,6 +163,7 @@ typedef struct twin_bloom_open_options {
     twin_bloom_access access;
     const twin_hash *hash; /* NULL: the one the file names, unless that needs a key. Else the file must have it. */
     bool trust;            /* do not check the cells against their checksums: opens at once at any size */
+    uint64_t reserved[TWIN_RESERVED];
 } twin_bloom_open_options;
 
 /* Opens a filter; release it with twin_bloom_free(). Damaged, truncated, of another format: TWIN_EFORMAT; of a newer

@@ -36,6 +36,7 @@ typedef struct twin_collection_options {
      * ends the reading. Not for sets. */
     twin_status (*examine)(void *context, const twin_document *document, int worker, twin_error *error);
     void *context;
+    uint64_t reserved[TWIN_RESERVED];
 } twin_collection_options;
 
 typedef struct twin_collection twin_collection;
@@ -50,6 +51,7 @@ typedef struct twin_collection_counts {
     uint64_t replaced;     /* ill-formed stretches of UTF-8 that became U+FFFD */
     uint64_t ill_formed;   /* documents with such stretches */
     uint64_t bytes;        /* of text, as it stood in the input */
+    uint64_t reserved[TWIN_RESERVED];
 } twin_collection_counts;
 
 /* Scratch memory of one worker that reads documents again; begin with {0}, end with twin_scratch_clear(). */

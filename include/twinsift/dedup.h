@@ -48,6 +48,7 @@ typedef struct twin_dedup_options {
     /* Unless NULL, one per document: the smallest is preferred, and `preference` decides among equal ones. For an order
      * that the caller knows, also of documents in memory, which have no fields. */
     const uint32_t *ranks;
+    uint64_t reserved[TWIN_RESERVED];
 } twin_dedup_options;
 
 typedef struct twin_dedup_counts {
@@ -60,6 +61,7 @@ typedef struct twin_dedup_counts {
     uint64_t bytes, kept_bytes; /* of records, where they are lines */
     uint64_t without_field;     /* of the documents that are similar to others, those without the field of the rule */
     twin_similar_counts search;
+    uint64_t reserved[TWIN_RESERVED];
 } twin_dedup_counts;
 
 typedef struct twin_dedup twin_dedup;
@@ -99,6 +101,7 @@ typedef struct twin_dedup_audit {
     uint64_t missed;    /* of these, documents that are similar to another kept one and should have been dropped */
     double recall;      /* estimated: near-copies dropped / (those and the ones missed); exact copies do not count */
     double low, high;   /* the 95 % interval of the recall; both are the recall if all kept documents were drawn */
+    uint64_t reserved[TWIN_RESERVED];
 } twin_dedup_audit;
 
 /* `collection` and `options` are those of twin_dedup_find(). Threshold, measure and top of `audit` are not used. */

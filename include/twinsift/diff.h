@@ -20,6 +20,7 @@ typedef struct twin_diff_options {
                       at most proportional to it, times the words */
     size_t join;   /* up to this many equal words between two longer changes count as changed too, which is easier to
                     read */
+    uint64_t reserved[TWIN_RESERVED];
 } twin_diff_options;
 
 /* Replaces `out` by what is equal (TWIN_EDIT_EQUAL), in a only (TWIN_EDIT_DELETED) and in b only

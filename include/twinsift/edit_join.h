@@ -35,6 +35,7 @@ typedef struct twin_edit_join_options {
     const char *temp_folder;  /* for that file; NULL: "/tmp" */
     twin_exec exec;
     twin_progress progress; /* reports stage "pairing" */
+    uint64_t reserved[TWIN_RESERVED];
 } twin_edit_join_options;
 
 /* Finds the similar pairs among the distinct documents of a collection of texts (twin_collection_options.texts),

@@ -50,6 +50,7 @@ typedef struct twin_index_options {
      * that of their q-grams: shingles CHAR (AUTO: too; four characters if the width is 0), 64 slots if there are none. Texts are kept, whatever `keep` says. */
     bool by_edits;
     size_t edits;
+    uint64_t reserved[TWIN_RESERVED];
 } twin_index_options;
 
 enum { TWIN_INDEX_MOST_EDITS = 4 };
@@ -99,6 +100,7 @@ typedef struct twin_index_change {
     uint64_t ill_formed; /* documents of an input with such stretches */
     uint64_t bytes;      /* of text */
     uint64_t batches;    /* transactions */
+    uint64_t reserved[TWIN_RESERVED];
 } twin_index_change;
 
 /* How documents are added. Those given in memory have their own label and time, and are one batch: of the options only
@@ -115,6 +117,7 @@ typedef struct twin_index_add_options {
     void (*problem)(void *context, const twin_problem *problem);
     void *context;
     twin_progress progress; /* reports stage "adding" */
+    uint64_t reserved[TWIN_RESERVED];
 } twin_index_add_options;
 
 /* Adds documents in one transaction: when the call returns TWIN_OK they are on the disk, else none is. A document
@@ -166,6 +169,7 @@ typedef struct twin_index_query_options {
     /* How many candidates are compared exactly, those with the most equal slots first; 0: TWIN_INDEX_MOST_COMPARED,
      * SIZE_MAX: all. It bounds the time of a query among many pages of one template. */
     size_t most_compared;
+    uint64_t reserved[TWIN_RESERVED];
 } twin_index_query_options;
 
 enum { TWIN_INDEX_MOST_COMPARED = 10000 };
@@ -180,6 +184,7 @@ typedef struct twin_index_entry {
     uint64_t set;      /* the number of its set: equal for copies */
     uint64_t set_size; /* 0: empty, similar to nothing */
     double similarity; /* in answers */
+    uint64_t reserved[TWIN_RESERVED / 2];
 } twin_index_entry;
 
 /* A growing array of matches; begin with {0} and end with twin_index_answer_clear(). */
@@ -189,6 +194,7 @@ typedef struct twin_index_answer {
     bool estimated;  /* similarities are estimates, since the index keeps neither sets nor texts */
     bool incomplete; /* there were more candidates than `most_compared`: similar documents may be missing */
     twin_buffer ids;
+    uint64_t reserved[TWIN_RESERVED];
 } twin_index_answer;
 TWIN_API void twin_index_answer_clear(twin_index_answer *answer);
 
@@ -204,6 +210,7 @@ typedef struct twin_index_query_many_options {
     twin_index_query_options query;
     twin_exec exec;
     twin_progress progress; /* reports stage "querying" */
+    uint64_t reserved[TWIN_RESERVED];
 } twin_index_query_many_options;
 
 /* The same for many texts in parallel, all in one view: out[i] is the answer to texts[i], and begins with {0}. */
@@ -223,6 +230,7 @@ typedef struct twin_index_query_input_options {
     void (*problem)(void *context, const twin_problem *problem);
     void *context;
     twin_progress progress; /* reports stage "querying" */
+    uint64_t reserved[TWIN_RESERVED];
 } twin_index_query_input_options;
 
 /* Queries the index for all documents of an input, all in one view. `problems`, unless NULL, becomes the number of bad
@@ -255,6 +263,7 @@ typedef struct twin_index_pairs_options {
     const char *temp_folder;  /* for that file; NULL: "/tmp" */
     twin_exec exec;
     twin_progress progress; /* receives "pairing" and "verifying" */
+    uint64_t reserved[TWIN_RESERVED];
 } twin_index_pairs_options;
 
 /* Calls `visit` for every similar pair, a before b, sorted: pairs of different sets between the first documents that
@@ -278,6 +287,7 @@ typedef struct twin_index_info {
     uint64_t buckets;        /* groups of sets that agree in a band */
     uint64_t largest_bucket; /* in sets */
     double mean_bucket;
+    uint64_t reserved[TWIN_RESERVED];
 } twin_index_info;
 
 TWIN_API twin_status twin_index_describe(twin_index_info *out, twin_index_view *view, twin_error *error);

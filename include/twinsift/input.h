@@ -105,6 +105,7 @@ typedef struct twin_input_options {
     uint32_t max_bytes;     /* a longer line or file is a problem; 0: UINT32_MAX, the most there can be.
                                 A longer message is cut; 0: 16 MiB, the most there can be */
     twin_progress progress; /* reports stage "unpacking" */
+    uint64_t reserved[TWIN_RESERVED];
 } twin_input_options;
 
 typedef struct twin_input twin_input;
@@ -128,6 +129,7 @@ typedef struct twin_document {
                           element */
     twin_text record;  /* lines: the whole line without its line end; otherwise the same as text */
     twin_position position;
+    uint64_t reserved[TWIN_RESERVED / 2];
 } twin_document;
 
 typedef enum twin_problem_kind {
@@ -147,6 +149,7 @@ typedef struct twin_problem {
     twin_position position;
     uint64_t column;   /* the byte of the line, counted from 1, where that helps; 0 otherwise */
     char message[160]; /* what is wrong, as part of a sentence: "no field \"text\"" */
+    uint64_t reserved[TWIN_RESERVED / 2];
 } twin_problem;
 
 /* Only the first problems of an input are kept or reported, but all are counted, so that a file of another kind does
@@ -256,6 +259,7 @@ typedef struct twin_folder_info {
     uint64_t hidden;         /* files and folders */
     uint64_t documents;      /* files that are a document each */
     uint64_t shards;         /* files whose lines or rows are documents */
+    uint64_t reserved[TWIN_RESERVED];
 } twin_folder_info;
 
 /* All zeros when the input with this number is not a folder. */

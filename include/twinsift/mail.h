@@ -41,6 +41,7 @@ typedef struct twin_mail_options {
     uint64_t keep_days;     /* older ones are forgotten when others are learnt; 0: none are */
     bool without_texts;  /* keep no beginnings of texts, which twin_mail_text() returns; in memory there are none */
     const uint64_t *key; /* two numbers: the secret; NULL: drawn at random */
+    uint64_t reserved[TWIN_RESERVED];
 } twin_mail_options;
 
 /* Creates a file with an empty model. One that exists is TWIN_EINVAL, unless `replace`. */
@@ -102,6 +103,7 @@ TWIN_API const char *twin_mail_method_name(twin_mail_method method);
 typedef struct twin_mail_check_options {
     twin_mail_method method;
     const twin_bloom *trusted; /* addresses and domains whose mail is good; NULL: none */
+    uint64_t reserved[TWIN_RESERVED];
 } twin_mail_check_options;
 
 /* How often mail of an address and of its domain was learnt: under the label in question, and under others. */
@@ -130,6 +132,7 @@ typedef struct twin_mail_evidence {
     bool is_contested; /* below, but much of the content, or its beginning, speaks for the label: unsure */
     twin_mail_sender senders;
     twin_mail_lookalike nearest, nearest_other; /* of the label; of any other */
+    uint64_t reserved[TWIN_RESERVED / 2];
 } twin_mail_evidence;
 
 typedef enum twin_mail_reason {
@@ -151,6 +154,7 @@ typedef struct twin_mail_verdict {
     twin_mail_evidence evidence[TWIN_MAIL_MAX_LABELS]; /* spam first; good has none where there are others */
     size_t count;
     bool is_brief; /* of a few words: no label is given for its content alone */
+    uint64_t reserved[TWIN_RESERVED];
 } twin_mail_verdict;
 
 TWIN_API twin_status twin_mail_check(twin_mail_verdict *out, twin_mail *mail, const twin_message *message,
@@ -170,6 +174,7 @@ typedef struct twin_mail_word {
     char word[64]; /* cut if longer */
     double weight;
     bool is_seen; /* by a person who reads the message; otherwise it is of how it came */
+    uint64_t reserved[TWIN_RESERVED / 2];
 } twin_mail_word;
 
 /* The words that count most: first those that are seen, then the others, each the strongest first. *count is the room in
@@ -181,6 +186,7 @@ TWIN_API twin_status twin_mail_explain(twin_mail_word *out, size_t *count, twin_
 typedef struct twin_mail_known {
     const char *label;
     int64_t time;
+    uint64_t reserved[TWIN_RESERVED / 2];
 } twin_mail_known;
 TWIN_API twin_status twin_mail_known_at(twin_mail_known *out, twin_mail *mail, uint64_t number, twin_error *error);
 
@@ -188,6 +194,7 @@ TWIN_API twin_status twin_mail_known_at(twin_mail_known *out, twin_mail *mail, u
 
 typedef struct twin_mail_export_options {
     bool weights; /* also what the learners of content know: 4 MB per label */
+    uint64_t reserved[TWIN_RESERVED];
 } twin_mail_export_options;
 
 /* Appends sketches of what was learnt here: labels, times, keyed hashes of messages and senders, and signatures; no
@@ -200,6 +207,7 @@ typedef struct twin_mail_imported {
     uint64_t known;
     uint64_t left_out; /* the oldest, since the model remembers no more */
     bool weights;      /* were taken */
+    uint64_t reserved[TWIN_RESERVED];
 } twin_mail_imported;
 
 /* Remembers the messages of sketches: their senders count, and they are lookalikes, but the learners of content have
@@ -224,6 +232,7 @@ typedef struct twin_mail_label_info {
     uint64_t messages;
     double threshold; /* log odds; NaN: it has no classifier */
     int64_t oldest, newest;
+    uint64_t reserved[TWIN_RESERVED / 2];
 } twin_mail_label_info;
 
 typedef struct twin_mail_info {
@@ -238,6 +247,7 @@ typedef struct twin_mail_info {
     size_t count;
     /* of the last thousand messages learnt: judged before they were learnt */
     uint64_t judged, right, wrong, unsure;
+    uint64_t reserved[TWIN_RESERVED];
 } twin_mail_info;
 
 /* What the model knows now; names live as long as it is not changed. */

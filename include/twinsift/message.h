@@ -26,6 +26,7 @@ typedef struct twin_message_options {
     size_t max_parts;   /* nested or side by side; 0: 200 */
     size_t max_text;    /* bytes of `text`, of `hidden`, and of a part that is text; 0: 1 MiB */
     size_t max_links;   /* different hosts; 0: 1,000 */
+    uint64_t reserved[TWIN_RESERVED];
 } twin_message_options;
 
 /* A header as it reads: the value unfolded and decoded, without white space at its ends. */
@@ -48,6 +49,7 @@ typedef struct twin_message_address {
     twin_text domain;     /* "mail.example.org"; empty: none */
     twin_text registered; /* the registered domain, "example.org"; empty: none */
     twin_text name;       /* the display name; empty: none */
+    uint64_t reserved[TWIN_RESERVED / 2];
 } twin_message_address;
 
 /* A Received header: the host that passed the message on. Empty texts: not given. */
@@ -55,6 +57,7 @@ typedef struct twin_message_hop {
     twin_text hello;   /* the name it gave itself, in lower case */
     twin_text name;    /* the name that the receiving host found for it, in lower case */
     twin_text address; /* its IPv4 or IPv6 address, without brackets */
+    uint64_t reserved[TWIN_RESERVED / 2];
 } twin_message_hop;
 
 /* A host that is linked to, in HTML or as an address in the text. */
@@ -62,6 +65,7 @@ typedef struct twin_message_link {
     twin_text host;       /* in lower case; a name or a number */
     twin_text registered; /* its registered domain; the host itself if it has none */
     uint32_t count;       /* how often */
+    uint64_t reserved[TWIN_RESERVED / 2];
 } twin_message_link;
 
 /* A part that is not a container. */
@@ -74,6 +78,7 @@ typedef struct twin_message_part {
     twin_text text;           /* what it adds to the message's `text`: a stretch of that; empty: nothing */
     uint64_t size;            /* bytes, decoded */
     unsigned char digest[16]; /* of the decoded bytes, SHA-256 cut short; zeros for parts whose text is read */
+    uint64_t reserved[TWIN_RESERVED / 2];
 } twin_message_part;
 
 /* What to know of a message. */

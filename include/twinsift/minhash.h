@@ -24,6 +24,7 @@ typedef struct twin_minhash_options {
     twin_sketch sketch;
     size_t slots;  /* k, up to TWIN_MINHASH_MAX_SLOTS; 0: 128, which keeps the standard error below 0.045 */
     uint64_t seed; /* the same seed gives the same signature on every machine */
+    uint64_t reserved[TWIN_RESERVED];
 } twin_minhash_options;
 
 typedef struct twin_minhash twin_minhash;

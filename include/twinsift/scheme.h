@@ -22,6 +22,7 @@ typedef struct twin_scheme {
     twin_measure measure;         /* what the threshold is a threshold of */
     double threshold;             /* in (0, 1]; 0: 0.8 */
     twin_plan plan;               /* bands 0: planned */
+    uint64_t reserved[TWIN_RESERVED];
 } twin_scheme;
 
 /* The scheme that `twinsift pairs` uses by default, complete: folded text, auto:9, xxh3, 128 slots of the fast sketch,

@@ -36,6 +36,7 @@ typedef struct twin_shingle_options {
     twin_hash hash;
     const twin_text *stop_words; /* NULL: the hundred commonest English words; only for kind STOP. None is empty */
     size_t stop_word_count;
+    uint64_t reserved[TWIN_RESERVED];
 } twin_shingle_options;
 
 typedef struct twin_shingler twin_shingler;

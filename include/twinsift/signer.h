@@ -45,6 +45,7 @@ TWIN_API twin_status twin_signer_items(uint32_t *signature, twin_set *set, const
 typedef struct twin_signer_many_options {
     twin_exec exec;
     twin_progress progress; /* reports stage "signing" */
+    uint64_t reserved[TWIN_RESERVED];
 } twin_signer_many_options;
 
 /* Signs `count` texts: the signature of texts[i] is at signatures + i·slots. `sizes`, unless NULL, gets the number of

@@ -66,6 +66,7 @@ typedef struct twin_similar_options {
      * so that a family on both sides does not cost the product of their sizes. In a crowd of near-copies a document is paired
      * with its copy and with the first that is similar; in families by containment perhaps with one only. */
     bool first_of_crowds;
+    uint64_t reserved[TWIN_RESERVED];
 } twin_similar_options;
 
 typedef struct twin_similar_counts {
@@ -75,6 +76,7 @@ typedef struct twin_similar_counts {
     uint64_t crowds;     /* groups of documents connected by large buckets, such as those of one template */
     uint64_t largest_crowds[3]; /* documents of the largest, largest first */
     double pairing_seconds, verifying_seconds;
+    uint64_t reserved[TWIN_RESERVED];
 } twin_similar_counts;
 
 /* The similar pairs of a collection. */

@@ -37,6 +37,11 @@ typedef enum twin_status {
     TWIN_EBUSY = -8,        /* in use by another process or handle; try again later */
 } twin_status;
 
+/* Structs of options and of results end with `reserved` words, of which later versions make new members, so that they
+ * keep their size and a program compiled before works unchanged. They are zero, as {0} makes them. A program that sets an
+ * option which the library is too old to know gets TWIN_EINVAL. */
+enum { TWIN_RESERVED = 8 };
+
 /* What went wrong, where. `message` is one whole sentence without a full stop or a line end. */
 typedef struct twin_error {
     twin_status status;

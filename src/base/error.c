@@ -54,3 +54,15 @@ twin_status twin__fail_status(twin_error *error, twin_status status)
 {
     return twin__fail(error, status, "%s", twin_error_last(status));
 }
+
+twin_status twin__check_reserved(twin_error *error, const uint64_t reserved[TWIN_RESERVED], const char *name)
+{
+    for (size_t i = 0; i < TWIN_RESERVED; i++)
+        if (reserved[i])
+            return twin__fail(
+                error, TWIN_EINVAL,
+                "the options of %s have one that this version does not know; begin them with {0}, or use "
+                "the library that the program was compiled for",
+                name);
+    return TWIN_OK;
+}

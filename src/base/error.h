@@ -31,4 +31,7 @@ static inline twin_status twin__fail_null(twin_error *error, const char *name)
     return TWIN_EINVAL;
 }
 
+/* The reserved words of options are zero; else `name` are those of a later version, and the call fails. */
+twin_status twin__check_reserved(twin_error *error, const uint64_t reserved[TWIN_RESERVED], const char *name);
+
 #endif

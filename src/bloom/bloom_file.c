@@ -144,6 +144,9 @@ twin_status twin_bloom_open(twin_bloom **out, const char *path, twin_bloom_open_
     *out = NULL;
     if ((unsigned)options.access > TWIN_BLOOM_WRITE)
         return twin__fail(error, TWIN_EINVAL, "unknown access %d", (int)options.access);
+    twin_status status = twin__check_reserved(error, options.reserved, "opening a filter");
+    if (status != TWIN_OK)
+        return status;
     return options.access == TWIN_BLOOM_WRITE ? open_to_write(out, path, options, error)
                                               : open_to_read(out, path, options, false, error);
 }

@@ -143,7 +143,7 @@ static twin_status check_options(const twin_bloom_options *options)
     if (!options->cells && !(options->rate >= SMALLEST_RATE && options->rate <= LARGEST_RATE))
         return twin__fail(NULL, TWIN_EINVAL, "rate must be %g to %g, not %g", SMALLEST_RATE, LARGEST_RATE,
                           options->rate);
-    return TWIN_OK;
+    return twin__check_reserved(NULL, options->reserved, "a filter");
 }
 
 void twin__bloom_complete(twin_bloom_options *options)

@@ -39,6 +39,9 @@ twin_digest twin__collection_digest(const twin_collection *collection, const twi
 twin_status twin__collection_create(twin_collection **out, const twin_input *input,
                                     const twin_collection_options *options, twin_error *error)
 {
+    twin_status status = twin__check_reserved(error, options->reserved, "a collection");
+    if (status != TWIN_OK)
+        return status;
     bool rows = twin_input_format_of(input) == TWIN_INPUT_SETS; /* sets already */
     if (options->texts && rows)
         return twin__fail(error, TWIN_EINVAL, "sets have no text to compare");

@@ -236,7 +236,8 @@ static twin_status check(const twin_dedup_options *options, twin_error *error)
         return twin__fail(
             error, TWIN_EINVAL,
             "what is dropped must be verified exactly, and all pairs are needed: no estimates, no forest");
-    return TWIN_OK;
+    twin_status status = twin__check_reserved(error, options->search.reserved, "the search");
+    return status == TWIN_OK ? twin__check_reserved(error, options->reserved, "dedup") : status;
 }
 
 /* Checks and completes the options; end with decision_clear(), also if it fails. */

@@ -82,7 +82,9 @@ static twin_status run_audit(twin_dedup_audit *out, const twin_dedup *dedup, con
     *out = (twin_dedup_audit){ 0 };
     if (twin_dedup_count(dedup).documents != twin_collection_count(collection).documents)
         return twin__fail(error, TWIN_EINVAL, "the collection is another than the one that was decided about");
-    twin_status status = twin__similar_complete(&options.search, twin_collection_scheme(collection), error);
+    twin_status status = twin__check_reserved(error, options.reserved, "dedup");
+    if (status == TWIN_OK)
+        status = twin__similar_complete(&options.search, twin_collection_scheme(collection), error);
     if (status == TWIN_OK)
         status = twin__exec_complete(&audit.exec, error);
     if (status != TWIN_OK)

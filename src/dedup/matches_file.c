@@ -19,7 +19,9 @@ twin_status twin_dedup_write_matches(const twin_matches *matches, const twin_col
         return twin__fail_null(error, !matches ? "matches" : !collection ? "collection" : !rule ? "rule" : "file");
     struct twin__step_files kind = { .magic = MAGIC };
     struct twin__checked_stream stream;
-    twin_status status = twin_collection_fingerprint(&kind.fingerprint, collection);
+    twin_status status = twin__check_reserved(error, rule->reserved, "dedup");
+    if (status == TWIN_OK)
+        status = twin_collection_fingerprint(&kind.fingerprint, collection);
     if (status != TWIN_OK)
         return twin__fail_status(error, status);
     const char *field = rule->field ? rule->field : "";

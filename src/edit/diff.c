@@ -396,7 +396,9 @@ twin_status twin_diff(twin_edit_spans *out, twin_text a, twin_text b, twin_diff_
     out->count = 0;
     out->distance = 0;
     struct twin__words x = { 0 }, y = { 0 };
-    twin_status status = twin__words_find(&x, a);
+    twin_status status = twin__check_reserved(NULL, options.reserved, "differences");
+    if (status == TWIN_OK)
+        status = twin__words_find(&x, a);
     if (status == TWIN_OK)
         status = twin__words_find(&y, b);
     if (status == TWIN_OK)

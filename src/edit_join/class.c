@@ -26,7 +26,10 @@ twin_status twin__edit_join_complete(twin_edit_join_options *options, const twin
         options->ratio = DEFAULT_RATIO;
     if (options->minhash.slots == 0)
         options->minhash.slots = TWIN_MINHASH_DEFAULT_SLOTS;
-    return twin__exec_complete(&options->exec, error);
+    twin_status status = twin__check_reserved(error, options->reserved, "the search by edits");
+    if (status == TWIN_OK)
+        status = twin__check_reserved(error, options->minhash.reserved, "MinHash");
+    return status == TWIN_OK ? twin__exec_complete(&options->exec, error) : status;
 }
 
 /* 2n/(n + m) >= ratio bounds m, and so does m <= n + edits. A little more is harmless, for texts are compared. */

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/exec.h"
 #include "base/stages.h"
 #include "edit_join/edit_join_private.h"
@@ -104,6 +105,8 @@ static twin_status audit_edits(twin_audit *out, const twin_collection *collectio
     if (!out || !collection || !similar)
         return twin__fail_null(error, !out ? "out" : !collection ? "collection" : "similar");
     twin_status status = twin__edit_join_complete(&join, collection, error);
+    if (status == TWIN_OK)
+        status = twin__check_reserved(error, options.reserved, "an audit");
     if (status == TWIN_OK)
         status = twin__exec_complete(&options.exec, error);
     if (status != TWIN_OK)

@@ -68,11 +68,14 @@ static twin_status check(const twin_index *index, const twin_index_document *doc
 }
 
 static twin_status add(twin_index_change *change, twin_index *index, const twin_index_document *documents,
-                       size_t count, twin_exec exec, twin_error *error)
+                       size_t count, twin_index_add_options options, twin_error *error)
 {
     if (!index || (count && !documents))
         return twin__fail_null(error, index ? "documents" : "index");
-    twin_status status = twin__exec_complete(&exec, error);
+    twin_exec exec = options.exec;
+    twin_status status = twin__check_reserved(error, options.reserved, "adding");
+    if (status == TWIN_OK)
+        status = twin__exec_complete(&exec, error);
     if (status == TWIN_OK)
         status = check(index, documents, count, error);
     if (status != TWIN_OK)
@@ -101,5 +104,5 @@ twin_status twin_index_add(twin_index_change *change, twin_index *index, const t
 {
     struct twin__watch watch;
     twin__watch_begin(&watch, options.progress, &twin__stage_adding_texts);
-    return twin__watch_end(&watch, add(change, index, documents, count, options.exec, error), error);
+    return twin__watch_end(&watch, add(change, index, documents, count, options, error), error);
 }

@@ -146,7 +146,9 @@ static twin_status add_input(twin_index_change *change, twin_index *index, const
 {
     if (!index || !input)
         return twin__fail_null(error, index ? "input" : "index");
-    twin_status status = twin__exec_complete(&options.exec, error);
+    twin_status status = twin__check_reserved(error, options.reserved, "adding");
+    if (status == TWIN_OK)
+        status = twin__exec_complete(&options.exec, error);
     if (status != TWIN_OK)
         return status;
     twin_index_change unused = { 0 };

@@ -270,7 +270,9 @@ static twin_status complete_edits(twin_index_options *options, twin_error *error
 
 static twin_status complete(twin_index_options *options, twin_error *error)
 {
-    twin_status status = options->by_edits ? complete_edits(options, error) : TWIN_OK;
+    twin_status status = twin__check_reserved(error, options->reserved, "an index");
+    if (status == TWIN_OK && options->by_edits)
+        status = complete_edits(options, error);
     if (status != TWIN_OK)
         return status;
     if (!options->by_edits)

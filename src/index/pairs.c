@@ -187,7 +187,9 @@ static twin_status find_similar(twin_index *index, twin_index_pairs_options opti
                           "%s: compares texts by edit distance, and is queried for one after the other; "
                           "twin_edit_join_find() finds all pairs of a collection",
                           index->path);
-    twin_status status = twin__exec_complete(&options.exec, error);
+    twin_status status = twin__check_reserved(error, options.reserved, "the search");
+    if (status == TWIN_OK)
+        status = twin__exec_complete(&options.exec, error);
     if (status != TWIN_OK)
         return status;
     status = twin__index_views_create(&views, options.exec.workers, index, error);

@@ -117,6 +117,9 @@ twin_status twin__index_query_run(twin_index_answer *out, twin_index_view *view,
     out->estimated = own->keep == TWIN_KEEP_NONE;
     if (!(options.threshold >= 0 && options.threshold <= 1))
         return twin__fail(error, TWIN_EINVAL, "threshold must be 0 to 1, not %g", options.threshold);
+    twin_status status = twin__check_reserved(error, options.reserved, "a query");
+    if (status != TWIN_OK)
+        return status;
     if (own->by_edits)
         return twin__index_query_edits(out, view, options, document, error);
     struct twin__query query = { .signature = view->query_signature,
@@ -129,8 +132,8 @@ twin_status twin__index_query_run(twin_index_answer *out, twin_index_view *view,
                                      options.most_compared ? options.most_compared : TWIN_INDEX_MOST_COMPARED,
                                  .fetch = fetch_set,
                                  .context = view };
-    twin_status status = twin__index_sketch(&query.set, view->query_signature, view->index, &view->scratch,
-                                            &view->query_ill_formed, document);
+    status = twin__index_sketch(&query.set, view->query_signature, view->index, &view->scratch,
+                                &view->query_ill_formed, document);
     if (status != TWIN_OK)
         return twin__fail_status(error, status);
     if (query.set.count == 0)
@@ -197,7 +200,9 @@ twin_status twin_index_query_many(twin_index_answer *out, twin_index *index, twi
 {
     if (!index || (count && (!out || !texts)))
         return twin__fail_null(error, !index ? "index" : !out ? "out" : "texts");
-    twin_status status = twin__exec_complete(&options.exec, error);
+    twin_status status = twin__check_reserved(error, options.reserved, "queries");
+    if (status == TWIN_OK)
+        status = twin__exec_complete(&options.exec, error);
     if (status != TWIN_OK)
         return status;
     struct batch batch = { .out = out, .options = options.query, .texts = texts, .count = count };

@@ -127,7 +127,9 @@ static twin_status query_input(uint64_t *problems, twin_index *index, const twin
 {
     if (!index || !input || !options.answer)
         return twin__fail_null(error, !index ? "index" : !input ? "input" : "answer");
-    twin_status status = twin__exec_complete(&options.exec, error);
+    twin_status status = twin__check_reserved(error, options.reserved, "queries");
+    if (status == TWIN_OK)
+        status = twin__exec_complete(&options.exec, error);
     if (status != TWIN_OK)
         return status;
     struct input_query query = { .options = options };

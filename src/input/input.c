@@ -60,7 +60,7 @@ static twin_status check_options(const twin_input_options *options, twin_error *
         return twin__fail(error, TWIN_EINVAL, "there is no such origin of ids");
     if (options->separator == '\n' || options->separator == '\r')
         return twin__fail(error, TWIN_EINVAL, "a line end cannot separate what is on a line");
-    return TWIN_OK;
+    return twin__check_reserved(error, options->reserved, "an input");
 }
 
 static twin_status check_paths(const char *const *paths, size_t count, twin_error *error)

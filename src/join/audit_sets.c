@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/error.h"
 #include "base/exec.h"
 #include "base/stages.h"
 #include "join/audit_private.h"
@@ -370,7 +371,8 @@ static twin_status complete(twin_audit_options *options, twin_error *error)
         return twin__fail(error, TWIN_EINVAL, "threshold must be 0 to 1, not %g", options->threshold);
     if (options->documents == 0)
         options->documents = TWIN__AUDIT_DOCUMENTS;
-    return twin__exec_complete(&options->exec, error);
+    twin_status status = twin__check_reserved(error, options->reserved, "an audit");
+    return status == TWIN_OK ? twin__exec_complete(&options->exec, error) : status;
 }
 
 static twin_status run_audit(twin_audit *out, const twin_collection *collection, const twin_similar *similar,

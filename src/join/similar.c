@@ -21,20 +21,23 @@ enum { DEFAULT_TOP = 10 };
 twin_status twin__similar_complete(twin_similar_options *options, const twin_scheme *own, twin_error *error)
 {
     twin_scheme scheme = *own;
-    if (options->threshold != 0) {
+    twin_status status = twin__check_reserved(error, options->reserved, "the search");
+    if (status == TWIN_OK)
+        status = twin__check_reserved(error, options->bands.reserved, "bands");
+    if (status == TWIN_OK && options->threshold != 0) {
         scheme.threshold = options->threshold;
         scheme.measure = options->measure;
         scheme.plan = options->bands.plan;
-        twin_status status = twin_scheme_complete(&scheme, error);
-        if (status != TWIN_OK)
-            return status;
+        status = twin_scheme_complete(&scheme, error);
     }
+    if (status != TWIN_OK)
+        return status;
     options->threshold = scheme.threshold;
     options->measure = scheme.measure;
     options->bands.plan = scheme.plan;
     if (options->top == 0)
         options->top = DEFAULT_TOP;
-    twin_status status = twin__exec_complete(&options->exec, error);
+    status = twin__exec_complete(&options->exec, error);
     return status == TWIN_OK ? twin__engine_accepts(options, error) : status;
 }
 

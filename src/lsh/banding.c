@@ -56,7 +56,9 @@ twin_status twin__banding_complete(struct twin__banding *banding, twin_signature
     if (banding->order) /* drawn for these signatures, with any number of bands */
         return twin__exec_complete(exec, NULL);
     twin_scheme scheme = { .minhash.slots = signatures.slots, .plan = banding->options.plan };
-    twin_status status = twin_scheme_complete(&scheme, NULL);
+    twin_status status = twin__check_reserved(NULL, banding->options.reserved, "bands");
+    if (status == TWIN_OK)
+        status = twin_scheme_complete(&scheme, NULL);
     banding->options.plan = scheme.plan;
     return status == TWIN_OK ? twin__exec_complete(exec, NULL) : status;
 }

@@ -327,7 +327,9 @@ static twin_status check(twin_mail_verdict *out, twin_mail *mail, const twin_mes
                          twin_mail_check_options options, twin_error *error)
 {
     struct twin__mail_item item;
-    twin_status status = twin__mail_prepare(&item, mail, message, error);
+    twin_status status = twin__check_reserved(error, options.reserved, "a check");
+    if (status == TWIN_OK)
+        status = twin__mail_prepare(&item, mail, message, error);
     if (status != TWIN_OK)
         return status;
     bool trusted = is_trusted(options.trusted, message);

@@ -66,7 +66,9 @@ static twin_status create_hasher(twin_mail_baseline *filter, twin_shingle_kind k
     twin_status status = twin_shingler_create(
         &filter->shingler, (twin_shingle_options){ .kind = kind, .width = kind == TWIN_SHINGLE_BYTE ? GRAM : 0 });
     return status == TWIN_OK
-               ? twin_minhash_create(&filter->hasher, (twin_minhash_options){ sketch, slots, filter->options.seed })
+               ? twin_minhash_create(
+                     &filter->hasher,
+                     (twin_minhash_options){ .sketch = sketch, .slots = slots, .seed = filter->options.seed })
                : status;
 }
 

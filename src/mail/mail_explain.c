@@ -132,6 +132,6 @@ twin_status twin_mail_known_at(twin_mail_known *out, twin_mail *mail, uint64_t n
     if (!twin__remembered_has(r, number))
         return twin__fail(error, TWIN_EINVAL, "no message of this number is remembered");
     const struct twin__mail_record *record = twin__remembered_at(r, number);
-    *out = (twin_mail_known){ mail->model.labels[record->label].name, record->time };
+    *out = (twin_mail_known){ .label = mail->model.labels[record->label].name, .time = record->time };
     return TWIN_OK;
 }

@@ -36,6 +36,9 @@ twin_status twin_message_reader_create(twin_message_reader **out, twin_message_o
     if (!out)
         return twin__fail_null(NULL, "out");
     *out = NULL;
+    twin_status status = twin__check_reserved(NULL, options.reserved, "messages");
+    if (status != TWIN_OK)
+        return status;
     twin_message_reader *reader = calloc(1, sizeof *reader);
     if (!reader)
         return TWIN_ENOMEM;
@@ -49,7 +52,7 @@ twin_status twin_message_reader_create(twin_message_reader **out, twin_message_o
     reader->link_hash = (twin_hash){ .family = TWIN_HASH_SIP };
     if (getrandom(reader->link_hash.key, sizeof reader->link_hash.key, 0) < 0)
         reader->link_hash.key[0] = (uint64_t)(uintptr_t)reader; /* better than nothing */
-    twin_status status = twin__mime_create(&reader->mime);
+    status = twin__mime_create(&reader->mime);
     if (status == TWIN_OK)
         status = twin__html_create(&reader->html);
     if (status != TWIN_OK) {

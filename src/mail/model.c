@@ -32,7 +32,9 @@ twin_status twin__model_init(struct twin__model *model, twin_mail_options option
     model->options.key = NULL;
     if (!model->options.keep_messages)
         model->options.keep_messages = DEFAULT_MESSAGES;
-    twin_status status = twin__feature_maker_create(&model->maker, key);
+    twin_status status = twin__check_reserved(NULL, options.reserved, "a model");
+    if (status == TWIN_OK)
+        status = twin__feature_maker_create(&model->maker, key);
     if (status == TWIN_OK)
         status = twin_minhash_create(
             &model->hasher, (twin_minhash_options){ .slots = TWIN__MAIL_SLOTS, .seed = twin__mix(key[0]) ^ key[1] });

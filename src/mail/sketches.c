@@ -183,7 +183,9 @@ twin_status twin_mail_export(twin_buffer *out, twin_mail *mail, twin_mail_export
 {
     if (!out || !mail)
         return twin__fail_null(error, out ? "mail" : "out");
-    twin_status status = twin__mail_load_for_checks(mail, error);
+    twin_status status = twin__check_reserved(error, options.reserved, "an export");
+    if (status == TWIN_OK)
+        status = twin__mail_load_for_checks(mail, error);
     if (status != TWIN_OK)
         return status;
     size_t length = out->length;

@@ -74,6 +74,9 @@ twin_status twin_minhash_create(twin_minhash **out, twin_minhash_options options
                           options.slots);
     if ((unsigned)options.sketch >= SKETCHES)
         return twin__fail(NULL, TWIN_EINVAL, "unknown sketch %d", (int)options.sketch);
+    twin_status status = twin__check_reserved(NULL, options.reserved, "MinHash");
+    if (status != TWIN_OK)
+        return status;
     if (options.slots == 0)
         options.slots = TWIN_MINHASH_DEFAULT_SLOTS;
     twin_minhash *hasher = malloc(sizeof *hasher + 2 * options.slots * sizeof hasher->functions[0]);

@@ -85,7 +85,11 @@ static twin_status check_values(const twin_scheme *scheme, twin_error *error)
         return twin__fail(error, TWIN_EINVAL, "unknown normalisation %d", (int)scheme->normal);
     if ((unsigned)scheme->measure >= LENGTH(measure_names))
         return twin__fail(error, TWIN_EINVAL, "unknown measure %d", (int)scheme->measure);
-    twin_status status = twin__shingle_check(&scheme->shingle, error);
+    twin_status status = twin__check_reserved(error, scheme->reserved, "the scheme");
+    if (status == TWIN_OK)
+        status = twin__check_reserved(error, scheme->minhash.reserved, "MinHash");
+    if (status == TWIN_OK)
+        status = twin__shingle_check(&scheme->shingle, error);
     if (status != TWIN_OK)
         return status;
     if (scheme->minhash.slots > TWIN_MINHASH_MAX_SLOTS)

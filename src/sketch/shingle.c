@@ -139,7 +139,7 @@ twin_status twin__shingle_check(const twin_shingle_options *options, twin_error 
     for (size_t i = 0; has_words && i < options->stop_word_count; i++)
         if (!options->stop_words[i].bytes || !options->stop_words[i].length)
             return twin__fail(error, TWIN_EINVAL, "stop_words[%zu] is empty", i);
-    return TWIN_OK;
+    return twin__check_reserved(error, options->reserved, "shingles");
 }
 
 twin_status twin_shingler_create(twin_shingler **out, twin_shingle_options options)

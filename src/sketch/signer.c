@@ -204,7 +204,9 @@ twin_status twin_signer_many(uint32_t *signatures, uint64_t *sizes, const twin_s
 {
     if (!signer || (count && (!signatures || !texts)))
         return twin__fail_null(NULL, !signer ? "signer" : !texts ? "texts" : "signatures");
-    twin_status status = twin__exec_complete(&options.exec, NULL);
+    twin_status status = twin__check_reserved(NULL, options.reserved, "signing");
+    if (status == TWIN_OK)
+        status = twin__exec_complete(&options.exec, NULL);
     if (status != TWIN_OK)
         return status;
     size_t workers = (size_t)options.exec.workers;

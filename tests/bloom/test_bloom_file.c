@@ -188,7 +188,9 @@ static void what_is_written_is_read(void **state_unused)
                 assert_int_equal(twin_bloom_save(bloom, path_of("filter"), true, &error), TWIN_OK);
                 twin_hash hash = kinds[kind].hash;
                 hash.family = present_family(hash.family);
-                twin_bloom_open_options options = { (twin_bloom_access)access, &hash, trust };
+                twin_bloom_open_options options = { .access = (twin_bloom_access)access,
+                                                    .hash = &hash,
+                                                    .trust = trust };
                 assert_int_equal(twin_bloom_open(&read, path_of("filter"), options, &error), TWIN_OK);
 
                 twin_bloom_info a, b, c;

@@ -109,7 +109,7 @@ static twin_status sign_many(twin_progress progress)
     twin_signer *signer;
     uint32_t *signatures = malloc(sizeof(uint32_t) * SLOTS * TEXTS);
     assert_int_equal(twin_signer_create(&signer, NULL, NULL), TWIN_OK);
-    twin_signer_many_options options = { world.exec, progress };
+    twin_signer_many_options options = { .exec = world.exec, .progress = progress };
     twin_status status = twin_signer_many(signatures, NULL, signer, world.texts, TEXTS, options);
     free(signatures);
     twin_signer_free(signer);

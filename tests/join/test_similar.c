@@ -513,7 +513,9 @@ static void check_asking(const struct world *world, size_t asking, const twin_ba
     for (size_t w = 0; w < VOCABULARY; w++)
         if (has_word(&world->truth, asking, w))
             items.items[items.count++] = word_hash(w);
-    assert_int_equal(twin_minhash_create(&hasher, (twin_minhash_options){ TWIN_SKETCH_FAST, SLOTS, 1 }), TWIN_OK);
+    assert_int_equal(
+        twin_minhash_create(&hasher, (twin_minhash_options){ .sketch = TWIN_SKETCH_FAST, .slots = SLOTS, .seed = 1 }),
+        TWIN_OK);
     twin_minhash_sign(signature, hasher, items.items, items.count);
     assert_memory_equal(signature, twin_collection_signatures(world->collection) + asking * SLOTS, sizeof signature);
     assert_int_equal(twin_set_make(&set, &items, &spare), TWIN_OK);

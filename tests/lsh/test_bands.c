@@ -87,8 +87,18 @@ static void hear_pair(void *context, uint32_t a, uint32_t b, int worker)
 }
 
 static const twin_band_options shapes[] = {
-    { { 1, 1 }, 0 }, { { 24, 1 }, 0 },  { { 1, 24 }, 0 },  { { 12, 2 }, 0 },   { { 8, 3 }, 0 },  { { 4, 5 }, 0 },
-    { { 3, 7 }, 0 }, { { 24, 1 }, 50 }, { { 8, 3 }, 100 }, { { 5, 4 }, 5000 }, { { 12, 2 }, 1 }, { { 1, 10 }, 0 },
+    { .plan = { 1, 1 } },
+    { .plan = { 24, 1 } },
+    { .plan = { 1, 24 } },
+    { .plan = { 12, 2 } },
+    { .plan = { 8, 3 } },
+    { .plan = { 4, 5 } },
+    { .plan = { 3, 7 } },
+    { .plan = { 24, 1 }, .buckets = 50 },
+    { .plan = { 8, 3 }, .buckets = 100 },
+    { .plan = { 5, 4 }, .buckets = 5000 },
+    { .plan = { 12, 2 }, .buckets = 1 },
+    { .plan = { 1, 10 } },
 };
 
 static void check_pairs(const struct table *table, twin_band_options options, twin_exec exec)
@@ -205,7 +215,7 @@ static void candidates_follow_the_curve(void **state)
     (void)state;
     static const double printed[] = { .006, .047, .186, .470, .802, .975, .9996 };
     enum { PAIRS = 40, SEEDS = QUICK ? 20 : 300, UNION = 90, CURVE_SLOTS = 100 };
-    const twin_band_options options = { { 20, 5 }, 0 };
+    const twin_band_options options = { .plan = { 20, 5 } };
     uint32_t *rows = malloc(2 * PAIRS * CURVE_SLOTS * sizeof *rows), documents[2 * PAIRS];
     uint64_t items[UNION], seed = 3;
     assert_non_null(rows);
@@ -216,8 +226,10 @@ static void candidates_follow_the_curve(void **state)
                found = 0;
         for (uint64_t s = 0; s < SEEDS; s++) {
             twin_minhash *hasher;
-            assert_int_equal(
-                twin_minhash_create(&hasher, (twin_minhash_options){ TWIN_SKETCH_CLASSIC, CURVE_SLOTS, s }), TWIN_OK);
+            assert_int_equal(twin_minhash_create(&hasher, (twin_minhash_options){ .sketch = TWIN_SKETCH_CLASSIC,
+                                                                                  .slots = CURVE_SLOTS,
+                                                                                  .seed = s }),
+                             TWIN_OK);
             for (size_t pair = 0; pair < PAIRS; pair++) {
                 for (size_t i = 0; i < total; i++)
                     items[i] = twin__random_next(&seed);
@@ -275,7 +287,7 @@ static void pairs_among_many_are_those_of_equal_slots(void **state)
         for (size_t j = i + 1; j < MANY && sorted[i] >> 32 == sorted[j] >> 32; j++)
             add_pair(&expected, (uint32_t)sorted[i], (uint32_t)sorted[j], 0);
     twin_signatures signatures = { rows, 1, documents, MANY };
-    assert_int_equal(twin_bands_pairs(signatures, (twin_band_options){ { 1, 1 }, 0 }, serial, add_pair, &found,
+    assert_int_equal(twin_bands_pairs(signatures, (twin_band_options){ .plan = { 1, 1 } }, serial, add_pair, &found,
                                       (twin_progress){ 0 }),
                      TWIN_OK);
     assert_true(expected.pairs > MANY / 10);
@@ -298,10 +310,10 @@ static void plans_that_do_not_fit_are_refused(void **state)
     twin_signatures signatures = { table.rows, SLOTS, table.documents, table.count };
     for (size_t i = 0; i < COUNT(bad); i++) {
         twin_bands *bands;
-        assert_int_equal(twin_bands_pairs(signatures, (twin_band_options){ bad[i], 0 }, serial, hear_pair, NULL,
+        assert_int_equal(twin_bands_pairs(signatures, (twin_band_options){ .plan = bad[i] }, serial, hear_pair, NULL,
                                           (twin_progress){ 0 }),
                          TWIN_EINVAL);
-        assert_int_equal(twin_bands_create(&bands, signatures, (twin_band_options){ bad[i], 0 }, serial),
+        assert_int_equal(twin_bands_create(&bands, signatures, (twin_band_options){ .plan = bad[i] }, serial),
                          TWIN_EINVAL);
         assert_null(bands);
     }

@@ -49,7 +49,7 @@ static const char *label_of(twin_mail *mail, const char *kind, uint64_t number)
 static twin_text export(twin_buffer *out, twin_mail *mail, bool weights)
 {
     out->length = 0;
-    assert_int_equal(twin_mail_export(out, mail, (twin_mail_export_options){ weights }, NULL), TWIN_OK);
+    assert_int_equal(twin_mail_export(out, mail, (twin_mail_export_options){ .weights = weights }, NULL), TWIN_OK);
     return (twin_text){ out->bytes, out->length };
 }
 

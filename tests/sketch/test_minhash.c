@@ -21,7 +21,9 @@
 static twin_minhash *hasher(twin_sketch sketch, size_t slots, uint64_t seed)
 {
     twin_minhash *made;
-    assert_int_equal(twin_minhash_create(&made, (twin_minhash_options){ sketch, slots, seed }), TWIN_OK);
+    assert_int_equal(
+        twin_minhash_create(&made, (twin_minhash_options){ .sketch = sketch, .slots = slots, .seed = seed }),
+        TWIN_OK);
     return made;
 }
 
@@ -429,11 +431,10 @@ static void wrong_numbers_are_refused(void **unused)
 {
     (void)unused;
     twin_minhash *made;
-    assert_int_equal(
-        twin_minhash_create(&made, (twin_minhash_options){ TWIN_SKETCH_FAST, TWIN_MINHASH_MAX_SLOTS + 1, 1 }),
-        TWIN_EINVAL);
+    assert_int_equal(twin_minhash_create(&made, (twin_minhash_options){ .slots = TWIN_MINHASH_MAX_SLOTS + 1 }),
+                     TWIN_EINVAL);
     assert_null(made);
-    assert_int_equal(twin_minhash_create(&made, (twin_minhash_options){ (twin_sketch)2, 128, 1 }), TWIN_EINVAL);
+    assert_int_equal(twin_minhash_create(&made, (twin_minhash_options){ .sketch = (twin_sketch)2 }), TWIN_EINVAL);
     twin_minhash_free(NULL);
 }
 
