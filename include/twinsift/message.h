@@ -46,7 +46,7 @@ typedef enum twin_message_role {
 typedef struct twin_message_address {
     twin_message_role role;
     twin_text address;    /* "user@mail.example.org"; may lack the '@' */
-    twin_text domain;     /* "mail.example.org"; empty: none */
+    twin_text domain;     /* "mail.example.org", in the form that the DNS has; empty: none */
     twin_text registered; /* the registered domain, "example.org"; empty: none */
     twin_text name;       /* the display name; empty: none */
     uint64_t reserved[TWIN_RESERVED / 2];
@@ -62,7 +62,8 @@ typedef struct twin_message_hop {
 
 /* A host that is linked to, in HTML or as an address in the text. */
 typedef struct twin_message_link {
-    twin_text host;       /* in lower case; a name or a number */
+    twin_text
+        host; /* in lower case; a name, a number, or "data:text/html" of an address that contains what it shows */
     twin_text registered; /* its registered domain; the host itself if it has none */
     uint32_t count;       /* how often */
     uint64_t reserved[TWIN_RESERVED / 2];

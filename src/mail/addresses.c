@@ -104,6 +104,20 @@ static twin_status decode(twin_text *text, twin_message_reader *reader)
     return status;
 }
 
+/* The domain of an address, as hosts of links are written: one with other letters, "bücher.example", becomes xn--…; one that
+ * cannot be a host stays as it is. */
+static twin_status take_domain(twin_message_address *out, twin_message_reader *reader, twin_text domain)
+{
+    char room[TWIN__HOST_BYTES];
+    twin_text plain = twin__plain_host(room, domain);
+    bool is_plain = plain.length == 0 || (plain.length == domain.length && !memcmp(room, domain.bytes, plain.length));
+    twin_status status = is_plain ? TWIN_OK : twin__arena_copy(&domain, &reader->arena, plain);
+    out->domain = domain;
+    if (status == TWIN_OK)
+        out->registered = twin__registered_domain(&reader->known_hosts, domain);
+    return status;
+}
+
 static twin_status add(twin_message_reader *reader, twin_message_role role, twin_text address, twin_text name)
 {
     size_t count = reader->message.address_count;
@@ -123,12 +137,11 @@ static twin_status add(twin_message_reader *reader, twin_message_role role, twin
     status = twin__message_lower(&added->address, &reader->arena, address);
     if (status != TWIN_OK)
         return status;
-    const char *at = memrchr(added->address.bytes, '@', added->address.length);
-    if (at) {
-        added->domain = (twin_text){ at + 1, (size_t)(added->address.bytes + added->address.length - at - 1) };
-        added->registered = twin__registered_domain(&reader->known_hosts, added->domain);
-    }
-    return TWIN_OK;
+    const char *at = memrchr(added->address.bytes, '@', added->address.length), *end = added->address.bytes;
+    end += added->address.length;
+    if (status == TWIN_OK && at)
+        status = take_domain(added, reader, (twin_text){ at + 1, (size_t)(end - at - 1) });
+    return status;
 }
 
 twin_status twin__message_add_addresses(twin_message_reader *reader, twin_message_role role, twin_text value)

@@ -1,10 +1,86 @@
-/* domain.c — registered domains, by the public suffix list. The only user of libpsl. */
+/* domain.c — hosts in one spelling, and their registered domains by the public suffix list. The only user of libpsl. */
+#include <arpa/inet.h>
+#include <glib.h>
 #include <libpsl.h>
 #include <string.h>
 
 #include "mail/domain.h"
+#include "mail/fields.h"
 
-enum { MAX_HOST = 255 };
+/* ---- one spelling */
+
+static size_t replace(char room[TWIN__HOST_BYTES], twin_text text)
+{
+    memcpy(room, text.bytes, text.length);
+    return text.length;
+}
+
+/* The host in the letters that domains have: one with others, "bücher.example", becomes "xn--bcher-kva.example", and letters
+ * and dots that stand for ASCII become that. As it is if it has no such form. */
+static size_t without_other_letters(char room[TWIN__HOST_BYTES], size_t length)
+{
+    char text[TWIN__HOST_BYTES + 1];
+    bool has_others = false;
+    for (size_t i = 0; i < length; i++)
+        has_others |= (unsigned char)room[i] >= 0x80;
+    if (!has_others)
+        return length;
+    memcpy(text, room, length);
+    text[length] = '\0';
+    char *ascii = g_hostname_to_ascii(text);
+    twin_text given = { ascii, ascii ? strlen(ascii) : 0 };
+    if (given.length > 0 && given.length <= TWIN__HOST_BYTES)
+        length = replace(room, given);
+    g_free(ascii);
+    return length;
+}
+
+/* An address that is written as one number, or in another base, with four numbers. */
+static size_t plain_address(char room[TWIN__HOST_BYTES], size_t length)
+{
+    char text[TWIN__HOST_BYTES + 1];
+    struct in_addr address;
+    memcpy(text, room, length);
+    text[length] = '\0';
+    bool may_be = text[0] >= '0' && text[0] <= '9' && strspn(text, "0123456789abcdefx.") == length;
+    if (!may_be || inet_aton(text, &address) == 0 || !inet_ntop(AF_INET, &address, text, sizeof text))
+        return length;
+    return replace(room, (twin_text){ text, strlen(text) });
+}
+
+/* The host in lower case, with bytes instead of %xx if `decode`. */
+static size_t spell_out(char room[TWIN__HOST_BYTES], twin_text host, bool decode)
+{
+    size_t length = 0;
+    for (size_t i = 0; i < host.length; i++) {
+        room[length] = twin__lower(host.bytes[i]);
+        int high = decode && i + 2 < host.length ? twin__hex_digit(host.bytes[i + 1]) : -1;
+        int low = high >= 0 ? twin__hex_digit(host.bytes[i + 2]) : -1;
+        if (room[length] == '%' && low >= 0 && high + low > 0) {
+            room[length] = twin__lower((char)(16 * high + low));
+            i += 2;
+        }
+        length++;
+    }
+    return length;
+}
+
+twin_text twin__plain_host(char room[TWIN__HOST_BYTES], twin_text host)
+{
+    while (host.length > 0 && host.bytes[host.length - 1] == '.')
+        host.length--;
+    if (host.length == 0 || host.length > TWIN__HOST_BYTES)
+        return (twin_text){ 0 };
+    size_t length = spell_out(room, host, true);
+    if (!g_utf8_validate(room, (gssize)length, NULL))
+        length = spell_out(room, host, false);
+    if (!g_utf8_validate(room, (gssize)length, NULL))
+        return (twin_text){ 0 };
+    length = without_other_letters(room, length);
+    return (twin_text){ room, plain_address(room, length) };
+}
+
+/* ---- registered domains */
 
 /* An address in numbers, of which libpsl knows nothing. */
 static bool ends_in_number(twin_text host)
@@ -18,9 +94,9 @@ static bool ends_in_number(twin_text host)
 
 static twin_text find(twin_text host)
 {
-    char name[MAX_HOST + 1];
+    char name[TWIN__HOST_BYTES + 1];
     const psl_ctx_t *list = psl_builtin();
-    if (!list || host.length == 0 || host.length > MAX_HOST || memchr(host.bytes, '\0', host.length) ||
+    if (!list || host.length == 0 || host.length > TWIN__HOST_BYTES || memchr(host.bytes, '\0', host.length) ||
         ends_in_number(host))
         return (twin_text){ 0 };
     memcpy(name, host.bytes, host.length);

@@ -1,8 +1,13 @@
-/* domain.h — registered domains. */
+/* domain.h — hosts: one spelling, and the registered domain. */
 #ifndef TWIN_MAIL_DOMAIN_H
 #define TWIN_MAIL_DOMAIN_H
 
 #include <twinsift/buffer.h>
+
+/* The host as programs that connect to it understand it, so that it cannot hide in another spelling; `room` may be where it is.
+ * Nobody follows one whose bytes are no characters: it stays as it is written, and is empty if a character of it is cut. */
+enum { TWIN__HOST_BYTES = 255 };
+twin_text twin__plain_host(char room[TWIN__HOST_BYTES], twin_text host);
 
 /* Hosts whose registered domains are known already: the same few send and are linked to all the time. Begin with {0}. */
 enum { TWIN__KNOWN_HOSTS = 256, TWIN__KNOWN_HOST_BYTES = 46 };

@@ -1,17 +1,13 @@
 /* links.c — hosts that a message links to, from HTML and from addresses in plain text.
  *
- * A host is first written as programs that follow the link understand it, so that it cannot hide in another spelling, and
- * then kept once, by a hash table over the list of hosts. */
-#include <arpa/inet.h>
-#include <glib.h>
+ * A host is first written as programs that follow the link understand it (domain.c), and then kept once, by a hash table over
+ * the list of hosts. */
 #include <string.h>
 
 #include "base/array.h"
 #include "mail/domain.h"
 #include "mail/fields.h"
 #include "mail/message_private.h"
-
-enum { MAX_HOST = 255 };
 
 /* ---- the set of hosts */
 
@@ -48,85 +44,9 @@ static twin_status grow_table(twin_message_reader *reader)
     return TWIN_OK;
 }
 
-static size_t replace(char room[MAX_HOST], twin_text text)
+/* Adds a host in its one spelling, or what stands for one. */
+static twin_status add_link(twin_message_reader *reader, twin_text host)
 {
-    memcpy(room, text.bytes, text.length);
-    return text.length;
-}
-
-/* The host in the letters that domains have: one with others, "bücher.example", becomes "xn--bcher-kva.example", and letters
- * and dots that stand for ASCII become that. As it is if it has no such form. */
-static size_t without_other_letters(char room[MAX_HOST], size_t length)
-{
-    char text[MAX_HOST + 1];
-    bool has_others = false;
-    for (size_t i = 0; i < length; i++)
-        has_others |= (unsigned char)room[i] >= 0x80;
-    if (!has_others)
-        return length;
-    memcpy(text, room, length);
-    text[length] = '\0';
-    char *ascii = g_hostname_to_ascii(text);
-    twin_text given = { ascii, ascii ? strlen(ascii) : 0 };
-    if (given.length > 0 && given.length <= MAX_HOST)
-        length = replace(room, given);
-    g_free(ascii);
-    return length;
-}
-
-/* An address that is written as one number, or in another base, with four numbers. */
-static size_t plain_address(char room[MAX_HOST], size_t length)
-{
-    char text[MAX_HOST + 1];
-    struct in_addr address;
-    memcpy(text, room, length);
-    text[length] = '\0';
-    bool may_be = text[0] >= '0' && text[0] <= '9' && strspn(text, "0123456789abcdefx.") == length;
-    if (!may_be || inet_aton(text, &address) == 0 || !inet_ntop(AF_INET, &address, text, sizeof text))
-        return length;
-    return replace(room, (twin_text){ text, strlen(text) });
-}
-
-/* The host in lower case, with bytes instead of %xx if `decode`. */
-static size_t spell_out(char room[MAX_HOST], twin_text host, bool decode)
-{
-    size_t length = 0;
-    for (size_t i = 0; i < host.length; i++) {
-        room[length] = twin__lower(host.bytes[i]);
-        int high = decode && i + 2 < host.length ? twin__hex_digit(host.bytes[i + 1]) : -1;
-        int low = high >= 0 ? twin__hex_digit(host.bytes[i + 2]) : -1;
-        if (room[length] == '%' && low >= 0 && high + low > 0) {
-            room[length] = twin__lower((char)(16 * high + low));
-            i += 2;
-        }
-        length++;
-    }
-    return length;
-}
-
-/* The host as programs that follow the link understand it. Nobody follows one whose bytes are no characters: it stays as it
- * is written, and is empty if a character of it is cut. `room` has room for a host. */
-static twin_text plain_host(char room[MAX_HOST], twin_text host)
-{
-    size_t length = spell_out(room, host, true);
-    if (!g_utf8_validate(room, (gssize)length, NULL))
-        length = spell_out(room, host, false);
-    if (!g_utf8_validate(room, (gssize)length, NULL))
-        return (twin_text){ 0 };
-    length = without_other_letters(room, length);
-    return (twin_text){ room, plain_address(room, length) };
-}
-
-twin_status twin__message_add_host(twin_message_reader *reader, twin_text host)
-{
-    char lower[MAX_HOST];
-    while (host.length > 0 && host.bytes[host.length - 1] == '.')
-        host.length--;
-    if (host.length == 0 || host.length > MAX_HOST)
-        return TWIN_OK;
-    host = plain_host(lower, host);
-    if (host.length == 0)
-        return TWIN_OK;
     twin_status status = grow_table(reader);
     if (status != TWIN_OK)
         return status;
@@ -152,6 +72,13 @@ twin_status twin__message_add_host(twin_message_reader *reader, twin_text host)
         link->registered = link->host;
     *slot = (uint32_t)++reader->message.link_count;
     return TWIN_OK;
+}
+
+twin_status twin__message_add_host(twin_message_reader *reader, twin_text host)
+{
+    char room[TWIN__HOST_BYTES];
+    host = twin__plain_host(room, host);
+    return host.length ? add_link(reader, host) : TWIN_OK;
 }
 
 /* ---- URLs */
@@ -219,6 +146,21 @@ static size_t scheme_of(twin_text url)
     return i > 0 && i < url.length && url.bytes[i] == ':' ? i + 1 : 0;
 }
 
+/* A page or picture that is in its own address: "data:text/html,…". There is no host; its type, in lower case, leaves a trace. */
+static twin_status add_contained(twin_message_reader *reader, twin_text url)
+{
+    enum { MOST = 64 };
+    char type[MOST] = "data:";
+    size_t length = 0;
+    while (length < url.length && length < MOST && url.bytes[length] != ',' && url.bytes[length] != ';') {
+        unsigned char c = (unsigned char)url.bytes[length];
+        if (c <= ' ' || c >= 0x7f)
+            break;
+        type[length++] = twin__lower((char)c);
+    }
+    return add_link(reader, (twin_text){ type, length });
+}
+
 /* As browsers do (WHATWG): after http, https and ftp any number of slashes of either kind may stand before the host, also
  * none; elsewhere there must be two. */
 twin_status twin__message_add_url(twin_message_reader *reader, twin_text url)
@@ -232,6 +174,8 @@ twin_status twin__message_add_url(twin_message_reader *reader, twin_text url)
         const char *sign = memchr(at, '@', (size_t)(end - at));
         return sign ? twin__message_add_host(reader, host_at(sign + 1, end)) : TWIN_OK;
     }
+    if (twin__is_named(name, "data:"))
+        return add_contained(reader, url);
     bool is_special = twin__is_named(name, "http:") || twin__is_named(name, "https:") || twin__is_named(name, "ftp:");
     if (!is_special && !(is_slash(at, end) && is_slash(at + 1, end)))
         return TWIN_OK;

@@ -280,14 +280,18 @@ static bool is_old(const struct twin__model *model, uint32_t now)
 }
 
 /* Drops the oldest: more than are kept, older than are kept, and what was forgotten. Numbers of what was forgotten stay used,
- * so that these are bounded, too: a message that is corrected every day would use one each time. */
+ * so that these are bounded, too: a message that is corrected every day would use one each time. Of what is old a few go at each
+ * lesson: by a clock that is years ahead everything is. */
 static void expire(struct twin__model *model, uint32_t now)
 {
+    enum { MOST_AGED = 2 };
     struct twin__remembered *r = &model->remembered;
+    int aged = 0;
     while (r->count) {
         const struct twin__mail_record *oldest = twin__remembered_at(r, r->first);
         bool many = r->live > model->options.keep_messages || r->count / 2 > model->options.keep_messages;
-        if (!many && !is_old(model, now) && !(oldest->flags & TWIN__MAIL_REMOVED))
+        bool counts = !many && !(oldest->flags & TWIN__MAIL_REMOVED);
+        if (counts && (aged++ == MOST_AGED || !is_old(model, now)))
             return;
         uncount(model, oldest);
         twin__remembered_drop_first(r);

@@ -207,6 +207,16 @@ static void old_messages_expire_by_number_and_age(void **unused)
     assert_int_equal(twin_mail_describe(&info, mail, NULL), TWIN_OK);
     assert_int_equal(info.messages, 11);
     twin_mail_close(mail);
+
+    /* and one that is years ahead for some messages does not make it forget all others */
+    mail = make((twin_mail_options){ .keep_days = 10 });
+    for (int64_t i = 0; i < 100; i++)
+        assert_int_equal(twin_mail_learn(NULL, mail, message_of((uint64_t)i, true), "spam",
+                                         i < 50 || i > 54 ? 86400 : 86400 * 3650, NULL),
+                         TWIN_OK);
+    assert_int_equal(twin_mail_describe(&info, mail, NULL), TWIN_OK);
+    assert_int_equal(info.messages, 90);
+    twin_mail_close(mail);
 }
 
 static void any_labels_work(void **unused)

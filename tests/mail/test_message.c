@@ -278,6 +278,21 @@ static void hosts_are_found(void **state_unused)
     }
 }
 
+static void senders_have_their_domains_in_the_form_of_links(void **state_unused)
+{
+    (void)state_unused;
+    static const char *const texts[] = {
+        "From: <a@B\u00fccher.example.de>\n\nhttp://b\u00fccher.example.de/\n",
+        "From: <a@xn--bcher-kva.example.de.>\n\nhttp://XN--bcher-kva.example.de/\n",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        const twin_message *message = read_text(texts[i]);
+        assert_text(message->addresses[0].domain, "xn--bcher-kva.example.de");
+        assert_text(message->addresses[0].registered, "example.de");
+        assert_text(message->links[0].host, "xn--bcher-kva.example.de");
+    }
+}
+
 /* As browsers read them, after WHATWG's rules for URLs. */
 static void hosts_cannot_hide_in_spellings(void **state_unused)
 {
@@ -304,6 +319,8 @@ static void hosts_cannot_hide_in_spellings(void **state_unused)
         { "http://EVIL.%ec.example/", "evil.%ec.example" }, /* no character: nothing is decoded */
         { "ftp://evil.example/", "evil.example" },
         { "mailto:a@evil.example?subject=b@good.example", "evil.example" },
+        { "DATA:Text/HTML;base64,PGI+", "data:text/html" }, /* no host, but a trace of what it is */
+        { "data:,x", "data:" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char text[256];
@@ -317,9 +334,7 @@ static void hosts_cannot_hide_in_spellings(void **state_unused)
     memset(cut + 7, 'u', 1998);
     strcpy(cut + 7 + 1998, "@\u00fc.example/"); /* what is looked at ends within a character */
     assert_int_equal(read_text(cut)->link_count, 0);
-    static const char *const none[] = {
-        "x/y", "#a", "javascript:a//b.example", "data:text/html,//b.example", "http:", "//", "cid:a@b"
-    };
+    static const char *const none[] = { "x/y", "#a", "javascript:a//b.example", "http:", "//", "cid:a@b" };
     for (size_t i = 0; i < sizeof none / sizeof none[0]; i++) {
         char text[256];
         snprintf(text, sizeof text, "Content-Type: text/html; charset=utf-8\n\n<a href=\"%s\">x</a>", none[i]);
@@ -519,6 +534,7 @@ int main(void)
         cmocka_unit_test(amp_pages_are_html),
         cmocka_unit_test(pages_may_name_their_character_set),
         cmocka_unit_test(hosts_are_found),
+        cmocka_unit_test(senders_have_their_domains_in_the_form_of_links),
         cmocka_unit_test(hosts_cannot_hide_in_spellings),
         cmocka_unit_test(registered_domains_follow_the_list),
         cmocka_unit_test(addresses_are_read_as_people_write_them),
