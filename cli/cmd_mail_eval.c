@@ -23,7 +23,7 @@ struct request {
     enum trial_method method;
     uint64_t messages;
     size_t trees;
-    bool split;
+    bool split, labels;
 };
 
 #define AT(field) OPTION_AT(struct request, field)
@@ -111,6 +111,71 @@ static void record_thresholds(struct record *record, const struct report *report
         record_object_end(record);
     }
     record_list_end(record);
+}
+
+/* ---- labels */
+
+struct label_sums {
+    uint64_t all, right, unsure;
+};
+
+static struct label_sums sum_labels(const struct trial_labels *labels, size_t first, size_t count)
+{
+    struct label_sums sums = { 0 };
+    for (size_t i = first; i < first + count; i++) {
+        sums.right += labels->called[i][i];
+        sums.unsure += labels->called[i][TWIN_MAIL_MAX_LABELS];
+        for (size_t k = 0; k <= TWIN_MAIL_MAX_LABELS; k++)
+            sums.all += labels->called[i][k];
+    }
+    return sums;
+}
+
+/* The confusion: a row per label, how many of its messages were called what. */
+static void print_labels(const struct report *report)
+{
+    const struct trial_labels *labels = &report->outcome->labels;
+    struct label_sums sums = sum_labels(labels, 0, labels->count);
+    printf("messages %" PRIu64 " of %zu labels", sums.all, labels->count);
+    printf(report->request->split ? "; %" PRIu64 " others learnt before\n" : "\n", report->outcome->learnt);
+    printf("  right      %.2f %% of those decided\n", share(sums.right, sums.all - sums.unsure));
+    printf("  unsure     %.2f %%\n", share(sums.unsure, sums.all));
+    printf("  %-20s", "called");
+    for (size_t k = 0; k < labels->count; k++)
+        printf(" %12.12s", labels->names[k]);
+    printf(" %12s\n", "unsure");
+    for (size_t i = 0; i < labels->count; i++) {
+        printf("  %-20.20s", labels->names[i]);
+        for (size_t k = 0; k < labels->count; k++)
+            printf(" %12" PRIu64, labels->called[i][k]);
+        printf(" %12" PRIu64 "\n", labels->called[i][TWIN_MAIL_MAX_LABELS]);
+    }
+    printf("messages per second  %.0f\n", (double)report->messages / report->seconds);
+}
+
+static void record_labels(const struct report *report)
+{
+    const struct trial_labels *labels = &report->outcome->labels;
+    struct record record = record_begin(stdout, true);
+    record_count(&record, "messages", sum_labels(labels, 0, labels->count).all);
+    record_list(&record, "labels");
+    for (size_t i = 0; i < labels->count; i++) {
+        struct label_sums sums = sum_labels(labels, i, 1);
+        record_object(&record, NULL);
+        record_string(&record, "label", labels->names[i]);
+        record_count(&record, "messages", sums.all);
+        record_count(&record, "right", sums.right);
+        record_count(&record, "unsure", sums.unsure);
+        record_object(&record, "called");
+        for (size_t k = 0; k < labels->count; k++)
+            record_count(&record, labels->names[k], labels->called[i][k]);
+        record_object_end(&record);
+        record_object_end(&record);
+    }
+    record_list_end(&record);
+    record_count(&record, "learnt", report->outcome->learnt);
+    record_number(&record, "seconds", report->seconds, 6);
+    record_end(&record);
 }
 
 /* ---- the report */
@@ -252,8 +317,11 @@ static bool play(struct request *request, const struct mail_corpus *corpus, cons
     double begin = seconds();
     bool good = (request->split ? trial_split : trial_play)(&outcome, filter, corpus, &request->options);
     report.seconds = seconds() - begin;
-    good = good && finish_model(&report.bytes, filter->mail) && measure(&report, &outcome, request->options.seed);
-    if (good && request->mail.shared.json)
+    good = good && finish_model(&report.bytes, filter->mail) &&
+           (request->labels || measure(&report, &outcome, request->options.seed));
+    if (good && request->labels)
+        (request->mail.shared.json ? record_labels : print_labels)(&report);
+    else if (good && request->mail.shared.json)
         record_report(&report);
     else if (good)
         print_report(&report);
@@ -268,7 +336,7 @@ static bool read_folders(struct mail_corpus *out, const struct request *request)
     const struct request_base *base = &request->mail.shared.base;
     bool good = true;
     for (size_t i = 0; i < base->count && good; i++)
-        good = mail_corpus_add_folder(out, base->arguments[i]);
+        good = (request->labels ? mail_corpus_add_named : mail_corpus_add_folder)(out, base->arguments[i]);
     if (good && out->unlabelled)
         warn("%zu file%s left out: the folder has neither ham nor spam in its name", out->unlabelled,
              out->unlabelled == 1 ? " is" : "s are");
@@ -303,6 +371,8 @@ static int run(void *context)
     if (request->split && (request->options.delay || request->options.teach_every))
         return fail(
             "--split learns a half and judges the other: --delay and --teach-every are for messages in order");
+    if (request->labels && (request->trec || request->options.noise > 0 || is_published(request)))
+        return fail("--labels is for folders, without --noise, and for the filter of twinsift");
     if (request->trees && request->method != TRIAL_FOREST)
         return fail("--trees is for --method forest");
     if (request->results && !output_file_open(&results, request->results))
@@ -325,6 +395,9 @@ static const struct option_row options[] = {
     { "judge", 0, OPTIONS_INPUT, "FILE",
       "an index with corrected labels for scoring only; learning still uses the labels of the corpus", &option_text,
       AT(judge) },
+    { "labels", 0, OPTIONS_INPUT, NULL,
+      "each folder is named for a label, such as work or family; prints how many messages of each are called what",
+      &option_flag, AT(labels) },
     { "split", 0, OPTIONS_MATCHING, NULL,
       "learn one half, classify the other, and print what thresholds from 0.1 to 1 catch and lose", &option_flag,
       AT(split) },
@@ -373,6 +446,7 @@ const struct command command_mail_eval = {
     .examples = "twinsift mail eval --trec trec07p/full/index\n"
                 "twinsift mail eval --trec trec07p/full/index --method content --noise 0.05 --results scores\n"
                 "twinsift mail eval ~/mail/spam ~/mail/ham\n"
+                "twinsift mail eval --labels --split ~/mail/work ~/mail/family ~/mail/lists\n"
                 "twinsift mail eval --split --method paper-a enron-spam",
     .defaults = &defaults,
     .size = sizeof defaults,

@@ -21,6 +21,8 @@ void mail_corpus_clear(struct mail_corpus *corpus)
         free(corpus->lines[i].path);
         free(corpus->lines[i].name);
     }
+    for (size_t i = 0; i < corpus->label_count; i++)
+        free(corpus->labels[i]);
     free(corpus->lines);
     free(corpus->last_part);
     *corpus = (struct mail_corpus){ 0 };
@@ -255,6 +257,27 @@ bool mail_corpus_add_labelled(struct mail_corpus *out, const char *folder, const
     bool good = path && walk(path, add_entry, &addition);
     free(path);
     return good;
+}
+
+bool mail_corpus_add_named(struct mail_corpus *out, const char *folder)
+{
+    size_t length = strlen(folder), begin;
+    while (length > 1 && folder[length - 1] == '/')
+        length--;
+    for (begin = length; begin > 0 && folder[begin - 1] != '/'; begin--)
+        ;
+    if (out->label_count == TWIN_MAIL_MAX_LABELS)
+        return refuse("a model has at most %d labels", TWIN_MAIL_MAX_LABELS);
+    char *label = strndup(folder + begin, length - begin);
+    if (!label)
+        return refuse("out of memory");
+    for (size_t i = 0; i < out->label_count; i++)
+        if (strcmp(out->labels[i], label) == 0) { /* of two folders of one name */
+            free(label);
+            return mail_corpus_add_labelled(out, folder, out->labels[i]);
+        }
+    out->labels[out->label_count++] = label;
+    return mail_corpus_add_labelled(out, folder, label);
 }
 
 static int by_date(const void *a, const void *b)

@@ -25,6 +25,8 @@ struct mail_line {
 struct mail_corpus {
     struct mail_line *lines;
     size_t count, capacity;
+    char *labels[TWIN_MAIL_MAX_LABELS]; /* of folders that are named for their label */
+    size_t label_count;
     unsigned parts;    /* of folders; 0: an index */
     char *last_part;   /* the folder of the last one */
     size_t unlabelled; /* files in folders without a label */
@@ -37,6 +39,9 @@ bool mail_corpus_read_index(struct mail_corpus *out, const char *path, size_t mo
 /* Adds the files below a folder, by name. Sorts all messages by the time they were received; those without one come
  * first, and of equal times they are sorted by the name of the file. */
 bool mail_corpus_add_folder(struct mail_corpus *out, const char *folder);
+
+/* The same of a folder that is named for the label of all files below it: "work", "family". */
+bool mail_corpus_add_named(struct mail_corpus *out, const char *folder);
 
 /* The same with one label for all of them, whatever their folders are called. */
 bool mail_corpus_add_labelled(struct mail_corpus *out, const char *folder, const char *label);

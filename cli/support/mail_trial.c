@@ -42,7 +42,38 @@ static const twin_message *read_message(struct trial *trial, const char *path)
 struct opinion {
     double score;
     bool spam, unsure;
+    const char *label; /* NULL: unsure, or of a published filter */
 };
+
+/* The number of a label, which becomes known. Labels of the model that are not of the corpus there are none of. */
+static size_t number_of(struct trial_labels *labels, const char *name)
+{
+    size_t i = 0;
+    while (i < labels->count && strcmp(labels->names[i], name) != 0)
+        i++;
+    if (i == labels->count)
+        labels->names[labels->count++] = name;
+    return i;
+}
+
+static void count_call(struct trial_labels *labels, const char *truth, const char *given)
+{
+    size_t row = number_of(labels, truth), column = TWIN_MAIL_MAX_LABELS;
+    for (size_t i = 0; given && i < TWIN_MAIL_MAX_LABELS && labels->names[i]; i++)
+        column = strcmp(labels->names[i], given) == 0 ? i : column;
+    labels->called[row][column]++;
+}
+
+/* The true label and the verdict in the results: that of spam, as the TREC toolkit has them, but that unsure is not ham. */
+static const char *truth_of(const struct mail_line *line)
+{
+    return line->label ? line->label : !line->known ? "unknown" : line->counts_as_spam ? "spam" : "ham";
+}
+
+static const char *call_of(const struct opinion *opinion)
+{
+    return opinion->unsure ? "unsure" : opinion->label ? opinion->label : opinion->spam ? "spam" : "ham";
+}
 
 static bool ask(struct opinion *out, const struct trial_filter *filter, const twin_message *message)
 {
@@ -60,7 +91,8 @@ static bool ask(struct opinion *out, const struct trial_filter *filter, const tw
         return refuse_status("the model", status, &error);
     *out = (struct opinion){ .score = verdict.log_odds,
                              .spam = verdict.label && strcmp(verdict.label, TWIN_MAIL_SPAM) == 0,
-                             .unsure = !verdict.label };
+                             .unsure = !verdict.label,
+                             .label = verdict.label };
     return true;
 }
 
@@ -71,12 +103,11 @@ static bool judge(struct trial *trial, const struct mail_line *line, const twin_
         return false;
     if (trial->options->results)
         fprintf(trial->options->results, "file=%s judge=%s class=%s score=%.9g user= genre= runid=none\n", line->path,
-                !line->known           ? "unknown"
-                : line->counts_as_spam ? "spam"
-                                       : "ham",
-                opinion.spam ? "spam" : "ham", opinion.score);
+                truth_of(line), call_of(&opinion), opinion.score);
     if (!line->known)
         return true;
+    if (line->label)
+        count_call(&trial->out->labels, line->label, opinion.label);
     trial->out->judgements[trial->out->count++] =
         (twin_mail_judgement){ opinion.score, line->counts_as_spam, opinion.spam };
     if (opinion.unsure)
@@ -93,7 +124,7 @@ static double draw(struct trial *trial)
     return (double)(twin_hash_mix(trial->random) >> 11) * 0x1p-53;
 }
 
-static bool teach(struct trial *trial, const twin_message *message, bool spam)
+static bool teach(struct trial *trial, const twin_message *message, const char *label, bool spam)
 {
     const struct trial_filter *filter = trial->filter;
     twin_error error = { 0 };
@@ -101,7 +132,10 @@ static bool teach(struct trial *trial, const twin_message *message, bool spam)
     if (filter->baseline)
         status = spam ? twin_mail_baseline_learn(filter->baseline, message) : TWIN_OK;
     else
-        status = twin_mail_learn(NULL, filter->mail, message, spam ? TWIN_MAIL_SPAM : TWIN_MAIL_GOOD,
+        status = twin_mail_learn(NULL, filter->mail, message,
+                                 label  ? label
+                                 : spam ? TWIN_MAIL_SPAM
+                                        : TWIN_MAIL_GOOD,
                                  (int64_t)trial->offered, &error);
     trial->out->learnt++;
     if (status == TWIN_OK && !filter->baseline && trial->out->learnt % 1000 == 0)
@@ -115,7 +149,7 @@ static bool learn(struct trial *trial, const struct mail_line *line, const twin_
     uint64_t every = options->teach_every ? options->teach_every : 1;
     if (trial->offered++ % every)
         return true;
-    return teach(trial, message, line->is_spam != (options->noise > 0 && draw(trial) < options->noise));
+    return teach(trial, message, line->label, line->is_spam != (options->noise > 0 && draw(trial) < options->noise));
 }
 
 /* ---- in order */
@@ -186,7 +220,7 @@ enum use { USE_NONE, USE_LEARN, USE_JUDGE };
 static enum use use_of(const struct trial *trial, const struct mail_corpus *corpus, const struct mail_line *line,
                        bool first_half)
 {
-    bool learnt = corpus->parts > 1 ? line->part % 2 == 1 : first_half;
+    bool learnt = corpus->parts > 1 && !line->label ? line->part % 2 == 1 : first_half;
     if (!trial->filter->baseline || line->is_spam)
         return learnt ? USE_LEARN : USE_JUDGE;
     return learnt ? USE_JUDGE : USE_NONE;

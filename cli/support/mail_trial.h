@@ -34,7 +34,15 @@ struct trial_options {
     FILE *results;        /* NULL: none. A line per judged message, as the TREC toolkit writes it */
 };
 
+/* How the messages of each of several labels were called. */
+struct trial_labels {
+    const char *names[TWIN_MAIL_MAX_LABELS]; /* of the corpus */
+    size_t count;
+    uint64_t called[TWIN_MAIL_MAX_LABELS][TWIN_MAIL_MAX_LABELS + 1]; /* by label and verdict; the last: unsure */
+};
+
 struct trial_outcome {
+    struct trial_labels labels;      /* of a corpus whose folders are named for them */
     twin_mail_judgement *judgements; /* of the messages judged whose label is known, in order */
     size_t count;
     uint64_t unsure_good, unsure_spam;

@@ -237,6 +237,7 @@ done >index
 expect 0 "$twinsift" mail eval --trec index --results results
 prints 'messages 8: 4 good, 4 spam'
 [ "$(wc -l <results)" = 8 ] || fail "not every message has a result"
+grep -q 'judge=ham class=unsure' results || fail "the results do not tell unsure from ham"
 
 # judge_slowly: the measures of a result file by their definitions: every pair of messages, every threshold.
 judge_slowly()
@@ -316,6 +317,21 @@ grep -q 'judge=unknown' results || fail "the unknown message has no result"
 echo "neither $samples/new.eml" >bad
 expect 2 "$twinsift" mail eval --trec bad
 says 'bad:1: expected'
+
+# Folders named for their labels.
+mkdir -p named/work named/lists named/family
+for i in 1 2 3 4; do
+    cp "$few/inbox/$i.eml" named/work/$i.eml
+    cp "$few/junk/$i.eml" named/lists/$i.eml
+    { echo "Subject: dinner $i"; echo; echo "aunt and uncle come on sunday for dinner, number $i"; } >named/family/$i.eml
+done
+expect 0 "$twinsift" mail eval --labels named/work named/lists/ named/family --results labelled
+prints 'messages 12 of 3 labels'
+prints 'unsure     '
+grep -q 'judge=lists class=' labelled || fail "results have no labels"
+expect 0 "$twinsift" mail eval --labels --split named/work named/lists --json
+prints '"called":{"work":'
+expect 2 "$twinsift" mail eval --labels --trec index
 
 # Folders: in the order in which messages were received; halves.
 mkdir -p corpus/first/ham corpus/first/spam corpus/second/ham corpus/second/junk
