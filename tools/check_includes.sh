@@ -21,7 +21,7 @@ shared=(
     lsh/large_buckets.h # bands whose large buckets are joined elsewhere
     edit/edit_characters.h # characters and ratios as the distance counts them, for a join
     collection/provider.h   # documents that can be joined: an index is one of them
-    join/audit_private.h join/candidates.h join/gate.h join/match_runs.h join/join_private.h join/packed_pairs.h join/similar_private.h join/verify.h # lists, comparison and result of a join, for the one by edit distance
+    join/audit_private.h join/candidates.h join/gate.h join/matches.h join/join_private.h join/similar_private.h join/verify.h # lists, comparison and result of a join, for the one by edit distance
     edit_join/edit_join_private.h edit_join/grams.h edit_join/segments.h # when texts are near, and what near ones share: an index looks it up
     join/query.h      # the candidates of one query, of an index or a collection, are verified
     join/step_file.h  # which part of the work a file is, also for the matches of dedup

@@ -20,7 +20,7 @@
 #include "edit_join/edit_join_private.h"
 #include "join/engine.h"
 #include "join/join_private.h"
-#include "join/match_runs.h"
+#include "join/matches.h"
 #include "join/verify.h"
 
 /* ---- all pairs of a class ---- */

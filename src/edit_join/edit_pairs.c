@@ -2,7 +2,7 @@
  *
  * There may be a hundred million of them, so a pair is eight bytes, and a list is sorted nearly in place: bin by bin,
  * each with a little room beside it. A search that meets a pair again and again drops repeats whenever the list has
- * doubled. A list that may not grow further is sorted and goes, as matches, to a run on disk (match_runs.c); lists of
+ * doubled. A list that may not grow further is sorted and goes, as matches, to a run on disk (join/matches.c); lists of
  * several workers share these runs. */
 #include "edit_join/edit_pairs.h"
 
@@ -11,7 +11,7 @@
 
 #include "base/array.h"
 #include "edit/edit_characters.h"
-#include "join/match_runs.h"
+#include "join/matches.h"
 #include "kernels/kernels.h"
 #include "kernels/sort.h"
 

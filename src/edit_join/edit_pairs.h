@@ -5,7 +5,7 @@
 #include <pthread.h>
 
 #include "collection/provider.h"
-#include "join/packed_pairs.h"
+#include "join/similar_private.h"
 
 /* Where pairs go when more of them are found than are to be in memory: to the runs of a list of matches. Lists of
  * several workers share it. */

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "join/join_private.h"
-#include "join/match_runs.h"
+#include "join/matches.h"
 
 enum { TEXTS_AT_A_TIME = 64 }; /* that a worker loads */
 

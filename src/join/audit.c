@@ -7,7 +7,7 @@
 #include "base/exec.h"
 #include "base/random.h"
 #include "base/stages.h"
-#include "join/match_runs.h"
+#include "join/matches.h"
 #include "join/similar_private.h"
 #include "join/verify.h"
 

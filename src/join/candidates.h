@@ -6,37 +6,7 @@
 
 #include "join/gate.h"
 #include "join/groups.h"
-
-/* Pairs of documents that grow, each as one number: the lower document in the high half, the higher in the low. Begin
- * with {0}; free `items` in the end. */
-struct twin__pairs {
-    uint64_t *items;
-    size_t count, capacity;
-};
-
-static inline uint64_t twin__pair(uint32_t a, uint32_t b)
-{
-    return a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
-}
-
-static inline uint32_t twin__pair_low(uint64_t pair)
-{
-    return (uint32_t)(pair >> 32);
-}
-
-static inline uint32_t twin__pair_high(uint64_t pair)
-{
-    return (uint32_t)pair;
-}
-
-/* Adds a pair, or all pairs of another list. False when out of memory: then nothing was added. */
-bool twin__pairs_add(struct twin__pairs *pairs, uint64_t pair);
-bool twin__pairs_append(struct twin__pairs *pairs, const struct twin__pairs *more);
-
-/* Sorts the pairs and drops repeats, and, unless `known` is NULL, those that are in it; `known` is sorted. */
-twin_status twin__pairs_sort_unique(struct twin__pairs *pairs, const struct twin__pairs *known);
-
-struct twin__pair_overflow; /* pair_overflow.h */
+#include "join/pairs.h"
 
 /* What bands yield. Begin with {0}, end with twin__band_candidates_clear(). */
 struct twin__band_candidates {
@@ -88,7 +58,7 @@ twin_status twin__bands_find(struct twin__bands_found *out, const struct twin__p
 twin_status twin__candidates_from_found(struct twin__band_candidates *out, struct twin__bands_found *found,
                                         const struct twin__provider *provider);
 
-/* The same for one part of the documents (candidate_documents.c): those connected by candidates or a group are in the same
+/* The same for one part of the documents (candidate_parts.c): those connected by candidates or a group are in the same
  * part, so that each part can be joined by itself. `seen` is counted in the first. */
 twin_status twin__candidates_of_part(struct twin__band_candidates *out, twin_candidates *candidates, twin_part part,
                                      const struct twin__provider *provider);

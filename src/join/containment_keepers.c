@@ -25,7 +25,7 @@
 #include "base/error.h"
 #include "base/exec.h"
 #include "base/stages.h"
-#include "join/item_numbers.h"
+#include "join/items.h"
 
 enum {
     FEW_PIVOTS = 64,

@@ -2,7 +2,7 @@
 #ifndef TWIN_JOIN_DECIDING_PAIRS_H
 #define TWIN_JOIN_DECIDING_PAIRS_H
 
-#include "join/pair_overflow.h"
+#include "join/pairs.h"
 #include "join/verify.h"
 
 /* Compares pairs, and adds those that are similar enough to the matches: not all, but as many as twin_cluster_keepers()

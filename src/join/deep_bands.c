@@ -13,7 +13,7 @@
  *
  * More rows need many more bands: which number takes the least time depends on how alike the documents of a group are,
  * which some of its pairs show. Work is counted in looks, as in groups.c. */
-#include "join/deep_bands.h"
+#include "join/groups.h"
 
 #include <assert.h>
 #include <math.h>

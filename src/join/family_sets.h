@@ -9,8 +9,7 @@
 #ifndef TWIN_JOIN_FAMILY_SETS_H
 #define TWIN_JOIN_FAMILY_SETS_H
 
-#include "join/frequent_items.h"
-#include "join/item_numbers.h"
+#include "join/items.h"
 #include "join/join_private.h"
 
 /* A set, encoded. */

@@ -1,7 +1,13 @@
-/* gate.c — the signature gate. */
+/* gate.c — what equal slots of signatures say: the signature gate, and signatures as sets. */
 #include "join/gate.h"
 
 #include <math.h>
+#include <stdlib.h>
+
+#include "base/random.h"
+#include "kernels/sort.h"
+
+/* ---- the gate ---- */
 
 /* Of a normal distribution 3.2 in 100,000 lie further below the mean. */
 static const double STANDARD_ERRORS = 4;
@@ -33,4 +39,72 @@ struct twin__gate twin__gate_make(twin_measure measure, double threshold, twin_v
 bool twin__gate_passes(const struct twin__gate *gate, const struct twin__provider *provider, uint32_t a, uint32_t b)
 {
     return gate->least == 0 || twin__provider_agreement(provider, a, b) >= gate->least;
+}
+
+/* ---- signatures as sets ---- */
+
+struct source {
+    const struct twin__provider *of;
+    uint64_t *items; /* twice the slots per worker: a set, and what sorting needs */
+};
+
+static uint64_t size_of(const struct twin__provider *provider, uint32_t document)
+{
+    (void)document;
+    return provider->signatures.slots;
+}
+
+/* Mixing is a bijection: different slots or values are different items. */
+static twin_status fetch(struct twin__content *out, const struct twin__provider *provider, uint32_t document,
+                         int worker, twin_error *error)
+{
+    (void)error;
+    const struct source *source = provider->context;
+    size_t slots = provider->signatures.slots;
+    const uint32_t *signature = twin__provider_signature(source->of, document);
+    uint64_t *items = source->items + 2 * slots * (size_t)worker;
+    for (size_t i = 0; i < slots; i++)
+        items[i] = twin__mix((uint64_t)i << 32 | signature[i]);
+    twin__sort(items, slots, items + slots, slots);
+    *out = (struct twin__content){ items, slots * sizeof *items };
+    return TWIN_OK;
+}
+
+twin_status twin__signature_provider(struct twin__provider *out, const struct twin__provider *of, int workers)
+{
+    struct source *source = calloc(1, sizeof *source);
+    *out = (struct twin__provider){ .count = of->count,
+                                    .signatures = of->signatures,
+                                    .size = size_of,
+                                    .fetch = fetch,
+                                    .split = of->split,
+                                    .context = source };
+    if (!source)
+        return TWIN_ENOMEM;
+    source->of = of;
+    source->items = malloc(2 * of->signatures.slots * (size_t)workers * sizeof *source->items);
+    if (source->items)
+        return TWIN_OK;
+    twin__signature_provider_clear(out);
+    return TWIN_ENOMEM;
+}
+
+void twin__signature_provider_clear(struct twin__provider *provider)
+{
+    struct source *source = provider->context;
+    if (source)
+        free(source->items);
+    free(source);
+    *provider = (struct twin__provider){ 0 };
+}
+
+double twin__signature_threshold(size_t least, size_t slots)
+{
+    double between = (double)least - .5; /* far from both, however it is rounded */
+    return between / (2 * (double)slots - between);
+}
+
+size_t twin__signature_equal(double similarity, size_t slots)
+{
+    return (size_t)lround(2 * (double)slots * similarity / (1 + similarity));
 }

@@ -3,8 +3,10 @@
 #define TWIN_JOIN_GROUPS_H
 
 #include <pthread.h>
+#include <twinsift/similar.h>
 
 #include "join/gate.h"
+#include "lsh/large_buckets.h"
 
 /* Buckets of this many documents and more are large. Below it, comparing every pair costs no more than fetching each
  * document a few times. */
@@ -47,7 +49,7 @@ struct twin__group {
     size_t begin, count;      /* its documents in twin__groups.documents */
     double meetings, passing; /* of its large buckets */
     twin_plan
-        deep; /* with which its pairs are listed, once that was decided (deep_bands.h); {0}: with the ordinary bands */
+        deep; /* with which its pairs are listed, once that was decided (deep_bands.c); {0}: with the ordinary bands */
 };
 
 /* Groups in the order of their first documents. Begin with {0}, end with twin__groups_clear(). */
@@ -72,5 +74,25 @@ twin_status twin__groups_list(struct twin__groups *out, uint32_t *of, size_t doc
 twin_status twin__group_is_for_index(bool *out, const struct twin__provider *provider,
                                      const struct twin__groups *groups, size_t number, double threshold,
                                      twin_error *error);
+
+/* ---- deep_bands.c: bands of more rows, for groups whose documents are alike and yet not similar ---- */
+
+/* The fewest bands of each number of rows that miss no more similar pairs than the ordinary bands do; 0: too many. */
+struct twin__deep_plans {
+    size_t slots;
+    size_t bands[TWIN__MOST_DRAWN_ROWS + 1];
+};
+struct twin__deep_plans twin__deep_plans_make(const twin_similar_options *options, size_t slots, size_t least_equal);
+
+/* The probability that such bands miss a pair of this similarity that has `least_equal` equal slots or more. */
+double twin__deep_plan_missed(twin_plan plan, size_t slots, double similarity, size_t least_equal);
+
+/* Decides how the pairs of each group would be listed: where bands of more rows take fewer looks, they become its plan, and
+ * its meetings become as few. */
+void twin__deep_plans_choose(struct twin__groups *groups, const struct twin__provider *provider,
+                             const struct twin__gate *gate, const twin_similar_options *options);
+
+/* The slots of each band (large_buckets.h), the same on every machine. NULL when out of memory. */
+uint16_t *twin__deep_order(twin_plan plan, size_t slots);
 
 #endif

@@ -8,8 +8,8 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/exec.h"
-#include "join/set_join_private.h"
-#include "join/signature_provider.h"
+#include "join/gate.h"
+#include "join/set_join.h"
 #include "join/verify.h"
 
 enum { SLOTS_PER_TURN = 4 };

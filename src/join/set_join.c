@@ -27,7 +27,7 @@
 #include "base/exec.h"
 #include "base/stages.h"
 #include "join/join_private.h"
-#include "join/set_join_private.h"
+#include "join/set_join.h"
 #include "join/verify.h"
 
 /* ---- the order, and matches outside groups ---- */

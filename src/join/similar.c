@@ -11,7 +11,7 @@
 #include "base/stages.h"
 #include "edit/edit_characters.h"
 #include "join/engine.h"
-#include "join/match_runs.h"
+#include "join/matches.h"
 #include "join/query.h"
 #include "join/similar_private.h"
 #include "join/verify.h"

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "join/join_private.h"
-#include "join/match_runs.h"
+#include "join/matches.h"
 #include "join/similar_private.h"
 #include "join/verify.h"
 

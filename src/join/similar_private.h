@@ -2,13 +2,12 @@
  *
  *   engine.c          from a provider to its similar pairs
  *   candidates.c      pair lists; candidates from bands
- *   candidate_parts.c candidates of some of the bands, and files of them
+ *   candidate_parts.c candidates of some of the bands, or of some of the documents, and files of them
  *   minhash_forest.c  candidates from a forest
  *   gate.c            which candidates are worth comparing
  *   verify.c          compares them
  *   similar.c         the public face: pairs of a collection, one query
  *   between.c         pairs between two collections
- *   between_once.c    as many of them as tell which documents have any
  *   similar_each.c    pairs of documents from pairs of distinct ones */
 #ifndef TWIN_JOIN_SIMILAR_PRIVATE_H
 #define TWIN_JOIN_SIMILAR_PRIVATE_H
@@ -16,7 +15,43 @@
 #include <twinsift/similar.h>
 
 #include "join/candidates.h"
-#include "join/packed_pairs.h"
+
+/* ---- pairs of texts by edit distance, eight bytes each: there may be a hundred million of them */
+
+/* A pair is one number, in the order of a, then b: documents a < b, 28 bits each, and how many characters one has
+ * that the other has not, 8 bits. */
+enum { TWIN__PACKED_DOCUMENTS = 1 << 28, TWIN__PACKED_INDELS = 255 };
+
+static inline uint64_t twin__packed_pair(uint32_t a, uint32_t b, size_t indels)
+{
+    return (uint64_t)(a < b ? a : b) << 36 | (uint64_t)(a < b ? b : a) << 8 | indels;
+}
+
+static inline uint32_t twin__packed_a(uint64_t pair)
+{
+    return (uint32_t)(pair >> 36);
+}
+
+static inline uint32_t twin__packed_b(uint64_t pair)
+{
+    return (uint32_t)(pair >> 8) & (TWIN__PACKED_DOCUMENTS - 1);
+}
+
+static inline size_t twin__packed_indels(uint64_t pair)
+{
+    return pair & TWIN__PACKED_INDELS;
+}
+
+struct twin__packed_pairs {
+    uint64_t *items;
+    size_t count;
+};
+
+/* A pair as a match, with the indel ratio of the texts, whose lengths the collection knows; and all of them, added
+ * (similar.c). */
+twin_match twin__packed_match(uint64_t pair, const twin_collection *collection);
+twin_status twin__packed_pairs_unpack(twin_matches *out, struct twin__packed_pairs pairs,
+                                      const twin_collection *collection);
 
 struct twin_similar {
     const twin_collection *collection;
@@ -53,12 +88,7 @@ twin_status twin__similar_find_matches(twin_similar *similar, const struct twin_
 /* Visits the partners of one document, sorted, and empties the list. */
 twin_status twin__similar_visit_partners(twin_matches *partners, twin_match_visit *visit, void *context);
 
-/* ---- between.c, between_once.c */
-
-/* Adds as many pairs of the two sides of the provider as tell which documents of the first have any (`first_of_crowds` of
- * the options, which verify exactly). `out` is empty before. A failure also fills `error`. */
-twin_status twin__between_once(twin_matches *out, twin_similar_counts *counts, const struct twin__provider *provider,
-                               const twin_similar_options *options, twin_error *error);
+/* ---- between.c */
 
 /* twin_similar_each() for pairs between two collections. */
 twin_status twin__between_each(const twin_similar *similar, twin_copies copies, twin_match_visit *visit,

@@ -2,15 +2,10 @@
 #ifndef TWIN_JOIN_VERIFY_H
 #define TWIN_JOIN_VERIFY_H
 
+#include <stdatomic.h>
+
 #include "join/candidates.h"
-
-twin_status twin__matches_add(twin_matches *matches, twin_match match);
-
-/* Moves all matches of `from` to the end of `out`. False when out of memory: then nothing was moved. */
-bool twin__matches_move(twin_matches *out, twin_matches *from);
-
-/* Sorts by a, then b. */
-void twin__matches_sort(twin_matches *matches);
+#include "join/matches.h"
 
 /* Sets are compared by a measure, and must reach a threshold. */
 struct twin__set_rule {
@@ -44,5 +39,25 @@ twin_status twin__verify_pairs(twin_matches *out, const struct twin__provider *p
 /* Adds all pairs to the matches, each with the share of its equal slots. */
 twin_status twin__estimate_pairs(twin_matches *out, const struct twin__provider *provider,
                                  const struct twin__pairs *pairs);
+
+/* ---- between verify.c and verify_tiles.c ---- */
+
+/* Candidate pairs on their way to be matches. */
+struct twin__verification {
+    const struct twin__provider *provider;
+    struct twin__verify_options options;
+    uint32_t *documents; /* by rank: those that are in a pair */
+    size_t ranked;       /* how many these are */
+    atomic_size_t done;  /* pairs compared */
+    size_t count;        /* of all */
+};
+
+/* Some more pairs are done. */
+void twin__verification_report(struct twin__verification *verification, size_t pairs);
+
+/* Adds those of the pairs, of ranks, that are similar enough to the matches, in the same order whatever the executor
+ * is. The list of pairs is used up. A failure also fills `error`. */
+twin_status twin__verify_tiles(twin_matches *out, struct twin__verification *verification, struct twin__pairs *pairs,
+                               twin_error *error);
 
 #endif

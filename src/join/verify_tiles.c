@@ -4,9 +4,9 @@
  * comparison. Documents connected by pairs have neighbouring ranks (verify.c), and pairs are taken tile by tile, a
  * tile being TILE ranks by TILE ranks: 2·TILE contents serve up to TILE² pairs. Workers take runs of pairs in that
  * order, each with the contents of its current tile in a cache of its own. Sets that a provider has to make are not
- * made: the items of a row go into a table, in which those of the columns are looked up (item_table.h). Every pair
+ * made: the items of a row go into a table, in which those of the columns are looked up (items.h). Every pair
  * has its place in an array of similarities, so the result does not depend on who compared what. */
-#include "join/verify_private.h"
+#include "join/verify.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "base/exec.h"
 #include "base/stages.h"
-#include "join/item_table.h"
+#include "join/items.h"
 #include "join/join_private.h"
 
 /* ---- an order that needs few contents at a time ---- */

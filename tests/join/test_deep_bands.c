@@ -13,7 +13,7 @@
 
 #include "base/random.h"
 #include "join/candidates.h"
-#include "join/deep_bands.h"
+#include "join/groups.h"
 #include "numbers.h"
 #include "random_unit.h"
 #include "scale.h"

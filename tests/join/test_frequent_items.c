@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "join/frequent_items.h"
+#include "join/items.h"
 #include "kernels/kernels.h"
 
 enum { MOST = 3000 };

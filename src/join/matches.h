@@ -1,12 +1,21 @@
-/* match_runs.h — more matches than are to be in memory.
+/* matches.h — lists of matches, and more matches than are to be in memory.
  *
  * Where most documents of a large group are similar to each other, the matches are far more than the documents. A list
  * of matches with runs holds a limited number of them: when it is full, it is sorted and written to a temporary
  * file as a run. In the end a cursor merges the runs and what is left in memory, in order. */
-#ifndef TWIN_JOIN_MATCH_RUNS_H
-#define TWIN_JOIN_MATCH_RUNS_H
+#ifndef TWIN_JOIN_MATCHES_H
+#define TWIN_JOIN_MATCHES_H
 
+#include <stdbool.h>
 #include <twinsift/similar.h>
+
+twin_status twin__matches_add(twin_matches *matches, twin_match match);
+
+/* Moves all matches of `from` to the end of `out`. False when out of memory: then nothing was moved. */
+bool twin__matches_move(twin_matches *out, twin_matches *from);
+
+/* Sorts by a, then b. */
+void twin__matches_sort(twin_matches *matches);
 
 struct twin__match_runs {
     size_t most; /* matches in memory */
@@ -60,8 +69,6 @@ void twin__match_cursor_clear(struct twin__match_cursor *cursor);
 /* The next match, of several that are equal one; *found becomes false at the end. TWIN_EIO when the file cannot be
  * read. */
 twin_status twin__match_cursor_next(twin_match *out, bool *found, struct twin__match_cursor *cursor);
-
-/* ---- top_matches.c */
 
 /* Leaves the matches that are among the `top` best of either of their documents; of equal ones, that with the lower
  * number. */

@@ -1,4 +1,4 @@
-/* test_match_runs.c — matches that are sorted on disk, against sorting all of them in memory. */
+/* test_matches.c — matches that are sorted on disk, against sorting all of them in memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "join/match_runs.h"
+#include "join/matches.h"
 #include "join/verify.h"
 #include "numbers.h"
 

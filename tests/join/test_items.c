@@ -1,4 +1,4 @@
-/* test_item_table.c — documents compared by table have the similarity of their sets. */
+/* test_items.c — documents compared by table have the similarity of their sets. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include <twinsift/set.h>
 
 #include "base/random.h"
-#include "join/item_table.h"
+#include "join/items.h"
 
 static twin_set set_of(twin_items *own, const twin_items *items)
 {

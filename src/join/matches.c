@@ -1,12 +1,14 @@
-/* match_runs.c — more matches than are to be in memory.
+/* matches.c — lists of matches: sorted, in memory or as runs on disk, and the best of each document.
  *
  * When a list of matches is full it is sorted and written to a temporary file, as one more run. A cursor merges the
  * runs and what is still in memory: a reader per run has a buffer of its next matches, and a heap of readers gives
  * the one whose match comes first. A pair that is in several runs is returned once. A failure to write is kept until
- * someone asks for it, so that a list can be added to without a check after each match. */
-#include "join/match_runs.h"
+ * the end, so that a list can be added to without a check after each match. */
+#include "join/matches.h"
 
 #include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,7 +16,81 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "join/verify.h"
+
+/* ---- lists ---- */
+
+twin_status twin__matches_add(twin_matches *matches, twin_match match)
+{
+    if (matches->runs && matches->count >= matches->runs->most)
+        twin__match_runs_write(matches);
+    if (!TWIN__ARRAY_GROW(&matches->items, &matches->capacity, matches->count, 1))
+        return TWIN_ENOMEM;
+    matches->items[matches->count++] = match;
+    return TWIN_OK;
+}
+
+bool twin__matches_move(twin_matches *out, twin_matches *from)
+{
+    if (out->runs && out->count && out->count + from->count > out->runs->most)
+        twin__match_runs_write(out);
+    if (!TWIN__ARRAY_GROW(&out->items, &out->capacity, out->count, from->count))
+        return false;
+    if (from->count)
+        memcpy(out->items + out->count, from->items, from->count * sizeof *out->items);
+    out->count += from->count;
+    from->count = 0;
+    return true;
+}
+
+static int by_documents(const void *a, const void *b)
+{
+    const twin_match *x = a, *y = b;
+    if (x->a != y->a)
+        return x->a < y->a ? -1 : 1;
+    return (x->b > y->b) - (x->b < y->b);
+}
+
+static void sort_run(twin_match *items, size_t count)
+{
+    size_t in_order = 1;
+    while (in_order < count && by_documents(&items[in_order - 1], &items[in_order]) <= 0)
+        in_order++;
+    if (in_order < count)
+        qsort(items, count, sizeof *items, by_documents);
+}
+
+/* Sorts by a alone, keeping the order otherwise; starts[a] becomes where the next document's matches begin. */
+static void distribute(twin_match *out, size_t *starts, const twin_matches *matches, size_t documents)
+{
+    for (size_t i = 0; i < matches->count; i++)
+        starts[matches->items[i].a + 1]++;
+    for (size_t a = 1; a <= documents; a++)
+        starts[a] += starts[a - 1];
+    for (size_t i = 0; i < matches->count; i++)
+        out[starts[matches->items[i].a]++] = matches->items[i];
+}
+
+/* Many matches are distributed to their first documents: those of one are then few, or in order already. */
+void twin__matches_sort(twin_matches *matches)
+{
+    size_t documents = 0;
+    for (size_t i = 0; i < matches->count; i++)
+        documents = matches->items[i].a >= documents ? (size_t)matches->items[i].a + 1 : documents;
+    bool are_many = matches->count / 2 > documents;
+    twin_match *sorted = are_many ? malloc(matches->count * sizeof *sorted) : NULL;
+    size_t *starts = are_many ? calloc(documents + 1, sizeof *starts) : NULL;
+    if (sorted && starts) {
+        distribute(sorted, starts, matches, documents);
+        memcpy(matches->items, sorted, matches->count * sizeof *sorted);
+        for (size_t a = 0, begin = 0; a < documents; begin = starts[a++])
+            sort_run(matches->items + begin, starts[a] - begin);
+    } else
+        sort_run(matches->items, matches->count);
+    free(sorted);
+    free(starts);
+}
+
+/* ---- runs ---- */
 
 twin_status twin__match_runs_create(twin_matches *matches, size_t most, const char *folder)
 {
@@ -228,5 +304,59 @@ twin_status twin__matches_visit_sorted(twin_matches *matches, twin_match_visit *
             status = TWIN_ESTOPPED;
     }
     twin__match_cursor_clear(&cursor);
+    return status;
+}
+
+/* ---- the best of each document ---- */
+
+/* A match as one of its documents sees it. */
+struct ranked {
+    uint32_t document, other;
+    double similarity;
+    size_t match;
+};
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+    if (x->document != y->document)
+        return x->document < y->document ? -1 : 1;
+    if (x->similarity != y->similarity)
+        return x->similarity > y->similarity ? -1 : 1;
+    return (x->other > y->other) - (x->other < y->other);
+}
+
+/* Marks the matches that are among the `top` best of either of their documents. */
+static void mark_top(bool *keep, struct ranked *ranked, const twin_matches *matches, size_t top)
+{
+    for (size_t i = 0; i < matches->count; i++) {
+        twin_match match = matches->items[i];
+        ranked[2 * i] = (struct ranked){ match.a, match.b, match.similarity, i };
+        ranked[2 * i + 1] = (struct ranked){ match.b, match.a, match.similarity, i };
+    }
+    qsort(ranked, 2 * matches->count, sizeof *ranked, by_rank);
+    for (size_t i = 0, rank = 0; i < 2 * matches->count; i++) {
+        rank = i > 0 && ranked[i].document == ranked[i - 1].document ? rank + 1 : 0;
+        keep[ranked[i].match] |= rank < top;
+    }
+}
+
+twin_status twin__matches_keep_top(twin_matches *matches, size_t top)
+{
+    if (matches->count == 0)
+        return TWIN_OK;
+    size_t kept = 0;
+    struct ranked *ranked = malloc(2 * matches->count * sizeof *ranked);
+    bool *keep = calloc(matches->count, sizeof *keep);
+    twin_status status = ranked && keep ? TWIN_OK : TWIN_ENOMEM;
+    if (status == TWIN_OK) {
+        mark_top(keep, ranked, matches, top);
+        for (size_t i = 0; i < matches->count; i++)
+            if (keep[i])
+                matches->items[kept++] = matches->items[i];
+        matches->count = kept;
+    }
+    free(ranked);
+    free(keep);
     return status;
 }
