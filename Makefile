@@ -4,7 +4,7 @@ ARCH ?= x86_64
 SECONDS ?= 60
 TESTED = dev release-test asan tsan
 
-.PHONY: help deps build demo test test-arm static wasm bench lint fuzz lab install clean
+.PHONY: help deps build demo test test-arm static wasm site pictures bench lint fuzz lab install clean
 
 help:
 	@echo 'make demo      build, and show the near-duplicates in samples/'
@@ -12,6 +12,7 @@ help:
 	@echo 'make test-arm  the same bytes from a program for 64-bit ARM, under qemu'
 	@echo 'make static    build/static/twinsift-x86_64: one file without shared libraries (ARCH=aarch64: for ARM)'
 	@echo 'make wasm      build/wasm/site: the page that shows how it works, without a server'
+	@echo 'make site      build/site/html: the documentation as pages, with search'
 	@echo 'make lint      formatting, clang-tidy, cppcheck, direction of includes'
 	@echo 'make fuzz      run each fuzz target for SECONDS=60'
 	@echo 'make bench     run the benchmarks'
@@ -49,6 +50,12 @@ static:
 
 wasm:
 	@tools/wasm.sh
+
+site: build
+	@tools/site.sh
+
+pictures: build
+	@python3 tools/pictures.py
 
 bench: build
 	@tools/bench.sh
