@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 struct request {
-    struct request_base base;
+    struct shared_options shared; /* --color, which every command takes */
     struct serve_options serve;
 };
 
@@ -49,12 +49,12 @@ static const struct option_row options[] = {
     { "threads", 0, OPTIONS_SEARCH, "N",
       "threads for mail, and as many for indexes (default: four per processor, at least eight)", &option_count,
       AT(threads), .least = 1, .most = 256 },
-    { "connections", 0, OPTIONS_SEARCH, "N", "the most connections at once (default: 4096)", &option_count,
+    { "connections", 0, OPTIONS_SEARCH, "N", "the most connections at once", &option_count,
       AT(connections), .least = 1, .most = 65536 },
-    { "max-body", 0, OPTIONS_SEARCH, "BYTES", "the longest request (default: 10M)", &option_count, AT(max_body),
+    { "max-body", 0, OPTIONS_SEARCH, "BYTES", "the longest request", &option_count, AT(max_body),
       .least = 1024, .most = 1000000000 },
     { "timeout", 0, OPTIONS_SEARCH, "SECONDS",
-      "how long a client may take to send a request's head, its body, and to take the answer, each (default: 30)",
+      "how long a client may take to send a request's head, its body, and to take the answer, each",
       &option_count, AT(timeout), .least = 1, .most = 3600 },
     { 0 },
 };

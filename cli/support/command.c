@@ -7,6 +7,7 @@
 
 #include "messages.h"
 
+#include <assert.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,8 +30,10 @@ size_t command_options(const struct option_row *out[COMMAND_OPTIONS_ROOM], const
     for (const struct option_row *row = command->options; row && row->name && count < COMMAND_OPTIONS_ROOM; row++)
         out[count++] = row;
     for (const struct option_row *row = program->shared; row->name && count < COMMAND_OPTIONS_ROOM; row++)
-        if (row->everywhere)
+        if (row->everywhere) {
+            assert(row->offset < command->size); /* its request begins with the shared options */
             out[count++] = row;
+        }
     return count;
 }
 

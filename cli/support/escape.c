@@ -47,7 +47,7 @@ static void escape_json_byte(FILE *out, unsigned char c)
 /* Bytes that need no escape go out in runs, as in escape(). */
 void escape_json(FILE *out, const char *bytes, size_t length)
 {
-    const unsigned char *p = (const unsigned char *)bytes;
+    const unsigned char *p = (const unsigned char *)(length ? bytes : "");
     size_t written = 0;
     fputc('"', out);
     for (size_t i = 0, step; i < length; i += step) {
@@ -81,7 +81,7 @@ static bool is_control(const unsigned char *p, size_t length)
 /* Writes `bytes` with the characters that are unsafe as \\xHH. Safe bytes go out in runs. */
 static void escape(FILE *out, const char *bytes, size_t length, bool for_message)
 {
-    const unsigned char *p = (const unsigned char *)bytes;
+    const unsigned char *p = (const unsigned char *)(length ? bytes : "");
     size_t written = 0;
     for (size_t i = 0, step; i < length; i += step) {
         bool valid;

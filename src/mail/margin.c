@@ -117,7 +117,8 @@ twin_status twin__margin_restore(struct twin__margin *margin, const struct twin_
     uint32_t *at = example->places;
     for (int b = 0; b < TWIN__FEATURE_BLOCKS; b++) {
         example->counts[b] = features->counts[b];
-        memcpy(at, features->places[b], features->counts[b] * sizeof *at);
+        if (features->counts[b])
+            memcpy(at, features->places[b], features->counts[b] * sizeof *at);
         at += features->counts[b];
     }
     size_t i = margin->count++;
