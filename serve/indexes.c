@@ -1,5 +1,6 @@
 /* indexes.c — views for threads that query, and one writer. */
 #include "indexes.h"
+#include "writable.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -217,7 +218,10 @@ void indexes_give_back(struct indexes *indexes, struct index_use *use)
 
 static twin_status open_writer(struct named *named, twin_error *error)
 {
-    return named->writer ? TWIN_OK : twin_index_open(&named->writer, named->path, TWIN_INDEX_WRITE, error);
+    if (named->writer)
+        return TWIN_OK;
+    twin_status status = may_be_written(named->path, error);
+    return status == TWIN_OK ? twin_index_open(&named->writer, named->path, TWIN_INDEX_WRITE, error) : status;
 }
 
 /* All that wait, in one transaction. Not under the lock; is_writing keeps others away. */

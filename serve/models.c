@@ -9,6 +9,7 @@
  * changed. The handle it writes with stays open as long as it is the same file; after a failure it is closed, which
  * discards what could not be written, so that what was refused is not learnt later. */
 #include "models.h"
+#include "writable.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -382,7 +383,7 @@ static twin_status open_writer(struct models *models, const char *user, const ch
     if (models->writer && strcmp(models->writer_user, user) == 0 && same_file(models->writer_stamp, stamp))
         return TWIN_OK;
     close_writer(models);
-    twin_status status = TWIN_OK;
+    twin_status status = may_be_written(path, error);
     if (stamp.inode == 0) {
         if (!models->options.create)
             return fail_with(error, TWIN_EINVAL, "there is no model yet; 'twinsift mail learn' creates it");

@@ -105,6 +105,10 @@ static void record_models(struct record *record, struct server *server)
         record_count(record, "messages", info.messages);
         record_count(record, "bytes", use.bytes);
         record_count(record, "loaded", (uint64_t)use.loaded);
+        int64_t newest = 0;
+        for (size_t i = 0; i < info.count; i++)
+            newest = info.labels[i].messages && info.labels[i].newest > newest ? info.labels[i].newest : newest;
+        record_count(record, "newest", (uint64_t)newest);
         record_list(record, "labels");
         for (size_t i = 0; i < info.count; i++) {
             record_object(record, NULL);

@@ -107,10 +107,13 @@ fi
 
 title "Where to go next"
 cat <<END
-  $program serve --demo    all this in a browser, on these samples
   $program pairs FOLDER   your own texts, or a .jsonl file
   $program pairs --help   all options
   README.md                             examples, promises, limits
   make test                             the tests
   make install PREFIX=\$HOME/.local      the program, the library, the manual
+
+All this in a browser, on these samples:
+
+  $program serve --demo
 END

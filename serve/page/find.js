@@ -66,7 +66,7 @@ function inIndex() {
       const ids = await groupOf(index.value, found.matches);
       return ['Its group, with what is near to these in turn: ', ...ids.flatMap((id, i) => [i ? ', ' : '', shown(id)])];
     });
-    return [el('h3', {}, `${found.matches.length} near-duplicate${found.matches.length === 1 ? '' : 's'}`),
+    return [el('h3', {}, counted(found.matches.length, 'near-duplicate')),
       found.incomplete ? el('p', { class: 'faint' }, 'There may be more: the server compares a limited number.') : null,
       table(found.matches, (id) => fill(side, () => compare(side, index.value, own, id))), group];
   }
@@ -142,12 +142,21 @@ function sortable(pairs) {
   return el('div', { class: 'wide' }, el('table', {}, el('thead', {}, el('tr', {}, heads)), body));
 }
 
+// What was chosen, as one would write it in a shell: a file, or the folder of all.
+function operand(files) {
+  const paths = files.map((file) => file.path || file.webkitRelativePath || file.name), top = paths[0].split('/')[0];
+  const name = paths.length === 1 ? paths[0] : paths.every((path) => path.startsWith(top + '/')) ? top : null;
+  return name == null ? 'FILE…' : /^[\w.,+@][\w.,+@/-]*$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`;
+}
+
+const counted = (count, noun) => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
 function inFolder() {
   const files = el('input', { type: 'file', multiple: true, id: 'files' });
   const folder = el('input', { type: 'file', webkitdirectory: true, id: 'folder' });
   const threshold = el('input', { type: 'number', min: '0.05', max: '1', step: '0.05', value: '0.8', size: '6' });
   const result = el('div', { 'aria-live': 'polite', id: 'pairs' });
-  const box = el('div', { class: 'drop' }, el('h3', {}, 'Pairs and groups of a collection'),
+  const box = el('div', { class: 'drop', id: 'find-folder' }, el('h3', {}, 'Pairs and groups of a collection'),
     el('p', {}, 'Drop files, a folder or a .jsonl file here. They are sent to the server, compared, and not kept.'),
     el('p', { class: 'row' }, el('label', {}, 'Files ', files), el('label', {}, 'A folder ', folder), el('label', {}, 'Threshold ', threshold)));
   let last = [];
@@ -159,12 +168,12 @@ function inFolder() {
     const answers = await ask('POST', '/v1/pairs?threshold=' + encodeURIComponent(threshold.value), lines, 'application/x-ndjson');
     const found = answers.at(-1);
     if (found.error) throw new Error(found.error.message);
-    return [el('h3', {}, `${found.pairs.length} pairs in ${found.groups.length} groups, of ${found.documents} documents`),
+    return [el('h3', {}, `${counted(found.pairs.length, 'pair')} in ${counted(found.groups.length, 'group')}, of ${counted(found.documents, 'document')}`),
       found.incomplete ? el('p', {}, 'Only the first pairs are shown.') : null,
       found.pairs.length ? sortable(found.pairs) : null,
       found.groups.length ? el('details', {}, el('summary', {}, 'Groups'), el('ul', {}, found.groups.map((group) =>
         el('li', {}, group.flatMap((id, i) => [i ? ', ' : '', shown(id)]))))) : null,
-      el('p', {}, 'The same on the command line:'), el('code', { class: 'command' }, shown(found.command))];
+      el('p', {}, 'The same on the command line:'), el('code', { class: 'command' }, shown(found.command.replace(/FILE$/, () => operand(last))))];
   }
 
   const go = (chosen) => {

@@ -2,7 +2,8 @@
 import { ask, columns, el, fill, shown } from './parts.js';
 
 const bytes = (count) => (count > 1e9 ? (count / 1e9).toFixed(2) + ' GB' : count > 1e6 ? (count / 1e6).toFixed(1) + ' MB' : Math.round(count / 1e3) + ' KB');
-const ago = (seconds) => (seconds < 90 ? seconds + ' s' : seconds < 5400 ? Math.round(seconds / 60) + ' min' : (seconds / 3600).toFixed(1) + ' h');
+const ago = (seconds) => (seconds < 90 ? seconds + ' s' : seconds < 5400 ? Math.round(seconds / 60) + ' min'
+  : seconds < 172800 ? (seconds / 3600).toFixed(1) + ' h' : Math.round(seconds / 86400) + ' days');
 const milliseconds = (seconds) => (seconds ? 'within ' + (seconds * 1000).toLocaleString('en') + ' ms' : '–');
 
 function figure(title, value, ...notes) {
@@ -16,7 +17,7 @@ function draw(state) {
     figure('Requests per second', state.requests_per_second.toFixed(1), `in the last minute; ${state.connections} connections`),
     figure('Latency', milliseconds(state.latency_p50), `half of the requests; 99 of 100 ${milliseconds(state.latency_p99)}`),
     model ? figure('Messages', model.messages.toLocaleString('en'), el('span', {}, model.labels.flatMap((label, i) =>
-      [i ? ', ' : '', shown(label.label), ' ' + label.messages])), `${bytes(model.bytes)}, loaded ${ago(state.now - model.loaded)} ago`)
+      [i ? ', ' : '', shown(label.label), ' ' + label.messages])), `${bytes(model.bytes)}, last learnt ${ago(Math.max(0, state.now - model.newest))} ago, loaded ${ago(Math.max(0, state.now - model.loaded))} ago`)
       : figure('Messages', '–', state.mail ? 'nothing was learnt yet' : 'no mail model: --mail'),
     state.indexes.map((index) => figure('Documents in ' + index.name, (index.documents ?? 0).toLocaleString('en'),
       `${bytes(index.bytes ?? 0)}, threshold ${index.threshold}, keeps ${index.keep}`)),

@@ -126,7 +126,19 @@ def find(page):
     first = page.locator(column).all_inner_texts()
     page.click("#pairs th:nth-child(3) button")
     check(page.locator(column).all_inner_texts() == sorted(first) and first != sorted(first), "the table can be sorted")
-    check("twinsift pairs" in page.inner_text("#pairs .command"), "the command that does the same")
+    check(page.inner_text("#pairs .command") == "twinsift pairs --threshold 0.8 articles.jsonl", "the command that does the same")
+    page.set_input_files("#folder", os.path.join(SAMPLES, "articles"))
+    until(page, lambda: "of 36 documents" in page.inner_text("#pairs"))
+    told = len(program("pairs", os.path.join(SAMPLES, "articles")).splitlines())
+    check(page.inner_text("#pairs h3").startswith(f"{told} pairs"), f"{told} pairs of a folder: {page.inner_text('#pairs h3')}")
+    check(page.inner_text("#pairs .command") == "twinsift pairs --threshold 0.8 articles", "and for a folder")
+    page.locator("#find-folder").evaluate("""(box) => {
+        const dropped = new DataTransfer();
+        dropped.items.add(new File(['{"id":1,"text":"a text that is dropped on the page"}\\n{"id":2,"text":"A text that is dropped on the page"}\\n'], "it's.jsonl"));
+        box.dispatchEvent(new DragEvent('drop', {dataTransfer: dropped, bubbles: true, cancelable: true}));
+    }""")
+    until(page, lambda: "1 pair in 1 group, of 2 documents" in page.inner_text("#pairs"))
+    check(page.inner_text("#pairs .command").endswith("'it'\\''s.jsonl'"), f"names are quoted: {page.inner_text('#pairs .command')}")
 
 
 def attack_index(page, server):
@@ -144,10 +156,11 @@ def attack_index(page, server):
         settled(page)
         is_clean(page, "side by side")
     names = [{"name": urllib.parse.quote(attack, safe="<> =()'\"{}$;&-_")[:60].replace("/", "") + ".txt", "mimeType": "text/plain",
-              "buffer": ("the same hostile text in every file of the folder " + attack).encode()} for attack in ATTACKS]
+              "buffer": sample("articles", "news", "lighthouse.txt") + attack.encode()} for attack in ATTACKS]
     page.set_input_files("#files", names)
-    page.wait_for_selector("#pairs table")
-    settled(page)
+    until(page, lambda: f"of {len(names)} documents" in page.inner_text("#pairs"))
+    check(page.locator("#pairs tbody tr").count() > 100, "hostile names are in the table")
+    check("onerror" in page.inner_text("#pairs"), "as they are")
     is_clean(page, "pairs of files")
     for attack in ATTACKS:
         server.request("DELETE", "/v1/indexes/articles/documents/" + urllib.parse.quote(attack, safe=""), token=True)
