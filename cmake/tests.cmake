@@ -203,6 +203,9 @@ endif()
 
 find_program(PYTHON NAMES python3)
 if(TARGET program AND TARGET serve AND TWIN_MAIL AND PYTHON)
+  add_library(clock_shift MODULE tests/clock_shift.c) # what time it is
+  target_link_libraries(clock_shift PRIVATE tool_settings ${CMAKE_DL_LIBS})
+  set_target_properties(clock_shift PROPERTIES C_VISIBILITY_PRESET default)
   file(GLOB SCRIPTS CONFIGURE_DEPENDS tests/serve/test_*.py)
   foreach(file ${SCRIPTS})
     get_filename_component(name ${file} NAME_WE)
@@ -210,6 +213,7 @@ if(TARGET program AND TARGET serve AND TWIN_MAIL AND PYTHON)
     checked(serve_${name} ${IN_SCRATCH} ${SCRATCH}/serve_${name} env
       TWINSIFT=$<TARGET_FILE:program> TWINSIFT_ROOT=${PROJECT_SOURCE_DIR} TWINSIFT_SANITIZED=${TWIN_SANITIZE}
       TWINSIFT_GENERATE=$<TARGET_FILE:generate> TWINSIFT_BUILD=${PROJECT_BINARY_DIR}
+      TWINSIFT_CLOCK_SHIFT=$<TARGET_FILE:clock_shift>
       PYTHONDONTWRITEBYTECODE=1 ${PYTHON} ${file})
   endforeach()
 endif()

@@ -48,7 +48,7 @@ function table(matches, choose) {
 function inIndex() {
   const text = el('textarea', { id: 'query', rows: '8' });
   const index = el('select', { id: 'index' });
-  const threshold = el('input', { type: 'number', min: '0.05', max: '1', step: '0.05', placeholder: "the index's", size: '6' });
+  const threshold = el('input', { type: 'number', min: '0.05', max: '1', step: '0.05', placeholder: 'default' });
   const pick = el('input', { list: 'documents', placeholder: 'id of a document', size: '24' });
   const list = el('datalist', { id: 'documents' });
   const result = el('div', { 'aria-live': 'polite', id: 'matches' });

@@ -1,7 +1,6 @@
 """What an operator meets: two servers on one model, a folder that may not be written, a disk that is full, a clock that is
 set. Mail is judged all the while, what was acknowledged stays, and what fails says why."""
 
-import glob
 import json
 import os
 import subprocess
@@ -88,7 +87,6 @@ def full_disk():
             good += 1
             answer = learn(server, numbered(good))
         fails(answer, "No space left", f"learning with a full disk, after {good}")
-        fails(server.post("/v1/mail/learn?label=ham", numbered(good + 1), MAIL, token=True), "No space left", "and again")
         judged(server, "with a full disk")
         check(server.get("/v1/mail").json["messages"] == 28 + good, f"the {good} that were acknowledged are there")
         check(learn(server, numbered(good - 1)).json.get("effect") == "known", "and known")
@@ -96,31 +94,34 @@ def full_disk():
         print(f"a full disk after {good} messages")
 
 
-def clock_steps(library):
-    with open("clock", "w", encoding="ascii") as file:
-        file.write("+0d")
-    env = {"LD_PRELOAD": library, "FAKETIME_TIMESTAMP_FILE": os.path.abspath("clock"), "FAKETIME_NO_CACHE": "1", "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
+def set_clock(days):
+    with open("clock.new", "w", encoding="ascii") as file:
+        file.write(str(86400 * days))
+    os.replace("clock.new", "clock")
+
+
+def clock_steps():
+    set_clock(0)
+    env = {"LD_PRELOAD": os.environ["TWINSIFT_CLOCK_SHIFT"], "CLOCK_SHIFT": os.path.abspath("clock")}
     files = make("timed")
     with Server(*files, env=env, log="timed.log") as server:
         number = 0
-        for step in "+0d", "+400d", "-400d", "+0d":
-            with open("clock.new", "w", encoding="ascii") as file:
-                file.write(step)
-            os.replace("clock.new", "clock")
+        for step in 0, 400, -400, 0:
+            set_clock(step)
             now = server.get("/v1/overview").json["now"] - time.time()
-            check(abs(now - 86400 * int(step[:-1])) < 3600, f"the clock of the server is at {now / 86400:.1f} days")
+            check(abs(now - 86400 * step) < 3600, f"the clock of the server is at {now / 86400:.1f} days")
             for _ in range(3):
                 number += 1
                 begun = time.monotonic()
-                check(learn(server, numbered(number)).json == {"effect": "learnt"}, f"learning at {step}")
-                check(time.monotonic() - begun < 10, f"learning takes {time.monotonic() - begun:.1f} s at {step}")
-            judged(server, f"at {step}")
+                check(learn(server, numbered(number)).json == {"effect": "learnt"}, f"learning at {step} days")
+                check(time.monotonic() - begun < 10, f"learning takes {time.monotonic() - begun:.1f} s at {step} days")
+            judged(server, f"at {step} days")
             program("mail", "learn", "--quiet", "-m", "timed/mail.twin", "--as", "ham", write(numbered(9000 + number)))
             number_there = lambda: server.get("/v1/mail").json["messages"]  # noqa: E731
-            check(wait_until(lambda: number_there() == 28 + number + number // 3, 5), f"what others learn is noticed at {step}: {number_there()}")
+            check(wait_until(lambda: number_there() == 28 + number + number // 3, 5), f"what others learn is noticed at {step} days: {number_there()}")
             overview = server.get("/v1/overview").json
-            check(len(overview["requests"]) == 59 and all(count >= 0 for count in overview["requests"]), f"the overview at {step}")
-            check(server.get("/metrics").status == 200 and "-" not in snapshot_age(server), f"no age is negative at {step}")
+            check(len(overview["requests"]) == 59 and all(count >= 0 for count in overview["requests"]), f"the overview at {step} days")
+            check(server.get("/metrics").status == 200 and "-" not in snapshot_age(server), f"no age is negative at {step} days")
         check(server.stop() == 0, "the end is in order")
 
 
@@ -141,9 +142,8 @@ if CAN_MOUNT:
     full_disk()
 else:
     print("skipped: no mounts can be made here: a folder that cannot be written, a full disk")
-faketime = glob.glob("/usr/lib/*/faketime/libfaketimeMT.so.1")
-if faketime and not SANITIZED:
-    clock_steps(faketime[0])
+if SANITIZED:
+    print("skipped: sanitizers are loaded first, so that the clock cannot be set")
 else:
-    print("skipped: faketime is not installed, or this build has a sanitizer: a clock that is set")
+    clock_steps()
 end()
