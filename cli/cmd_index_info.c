@@ -18,6 +18,7 @@ static void record_scheme(struct record *record, const twin_index_options *store
         record_string(record, "normal", twin_normal_name(scheme->normal));
     }
     record_flag(record, "set_input", sets);
+    record_flag(record, "multiset", scheme->multiset);
     record_string(record, "hash", twin_hash_family_name(scheme->shingle.hash.family));
     if (scheme->shingle.hash.family != TWIN_HASH_SIP) /* whose key is secret */
         record_count(record, "hash_seed", scheme->shingle.hash.seed);
@@ -129,6 +130,8 @@ static void print_info(const char *path, const twin_index_options *stored, const
         printf("  shingles         %s:%zu%s, normalisation %s\n", twin_shingle_kind_name(stored->scheme.shingle.kind),
                stored->scheme.shingle.width, stored->scheme.shingle.stop_words ? " with its own stop words" : "",
                twin_normal_name(stored->scheme.normal));
+    if (stored->scheme.multiset)
+        printf("  multisets        each occurrence counts\n");
     if (stored->scheme.shingle.hash.family == TWIN_HASH_SIP)
         printf("  hash             sip, keyed\n");
     else

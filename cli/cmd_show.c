@@ -300,9 +300,10 @@ static bool load(struct shown *shown, const struct shared_options *shared)
 {
     const struct request_base *base = &shared->base;
     if (base->count == 3 && is_index(base->arguments[2])) {
-        if (option_given(base, "shingle") || option_given(base, "stop-words") || option_given(base, "raw"))
-            return refuse("an index compares documents by its own rule, so --shingle, --stop-words and --raw do not "
-                          "apply");
+        if (option_given(base, "shingle") || option_given(base, "stop-words") || option_given(base, "raw") ||
+            option_given(base, "multiset"))
+            return refuse("an index compares documents by its own rule, so --shingle, --stop-words, --raw and "
+                          "--multiset do not apply");
         return load_index(shown, shared);
     }
     twin_progress progress = progress_begin(shared->quiet);
@@ -361,7 +362,8 @@ const struct command command_show = {
              "keeps texts. Words that only the first document has are printed as [-old-], those that only the second "
              "has as {+new+}; on a terminal they are red and green. White space is not compared.\n\n"
              "The similarity is that of the shingles, as 'twinsift pairs' prints it.\n\n" ABOUT_INPUT,
-    .shared = "id-field text-field as hidden strict shingle stop-words raw " TAKES_EXEC " output no-sync json quiet",
+    .shared = "id-field text-field as hidden strict shingle stop-words raw multiset " TAKES_EXEC
+              " output no-sync json quiet",
     .options = options,
     .most = SIZE_MAX,
     .status = "0  done\n"

@@ -42,6 +42,8 @@ static const char *contradiction(const struct shared_options *shared, const twin
         { "error", asked->minhash.slots == scheme->minhash.slots },
         { "bands", asked->plan.bands == scheme->plan.bands },
         { "rows", asked->plan.rows == scheme->plan.rows },
+        { "multiset", asked->multiset == scheme->multiset },
+        { "weights", scheme->multiset || stored->format != TWIN_INPUT_SETS },
         { "keep", shared->keep == stored->keep },
         { "sets", stored->format == TWIN_INPUT_SETS },
         { "stop-words", false },

@@ -45,6 +45,15 @@ static twin_status read_side(struct side *side, const struct method *method, twi
     return status;
 }
 
+/* The item of a shingle: of a multiset, that of its occurrence. Few are shown. */
+static uint64_t item_at(const struct method *method, const struct side *side, size_t at)
+{
+    size_t number = 0;
+    for (size_t i = 0; i < at && method->scheme->multiset; i++)
+        number += side->shingles.items[i] == side->shingles.items[at];
+    return twin_item_occurrence(side->shingles.items[at], number);
+}
+
 static void compare_slots(struct method *method)
 {
     const twin_plan plan = method->scheme->plan;
@@ -138,10 +147,10 @@ static void print_shingles(FILE *out, const struct method *method, int which, bo
             side->shingles.count, side->set.count, method->common, 'b' - which);
     size_t at = 0;
     for (size_t i = 0; i < side->shingles.count && i < MOST_SHINGLES; i++) {
-        bool both = is_in(method->sides[!which].set, side->shingles.items[i]);
+        uint64_t item = item_at(method, side, i);
+        bool both = is_in(method->sides[!which].set, item);
         twin_text shingle = windows ? shingle_at(text, at, &method->scheme->shingle) : (twin_text){ "", 0 };
-        fprintf(out, "  %s%c %016llx  ", color && both ? "\033[32m" : "", both ? '=' : ' ',
-                (unsigned long long)side->shingles.items[i]);
+        fprintf(out, "  %s%c %016llx  ", color && both ? "\033[32m" : "", both ? '=' : ' ', (unsigned long long)item);
         escape_message(out, shingle.bytes, shingle.length);
         fputs(color && both ? "\033[0m\n" : "\n", out);
         at = windows ? next_unit(text, at, words) : at;

@@ -60,6 +60,10 @@ twin_input *open_named_inputs(const struct shared_options *shared, const char *c
             fail("the name of an input is empty; give a file, a folder, or - for standard input");
             return NULL;
         }
+    if (options.weights && options.format != TWIN_INPUT_SETS) {
+        fail("--weights is for --sets, whose third column they are");
+        return NULL;
+    }
     options.temp_folder = temp_folder(shared);
     options.include = shared->include.items;
     options.exclude = shared->exclude.items;

@@ -76,6 +76,7 @@ bool search_options_finish(struct shared_options *shared)
         return refuse("%s", sentence);
     if (!choose_slots(shared))
         return false;
+    scheme->multiset |= shared->input.weights;
     if (scheme->normal == TWIN_NORMAL_CHECK && scheme->shingle.kind == TWIN_SHINGLE_BYTE)
         scheme->normal = TWIN_NORMAL_BYTES; /* bytes are bytes, UTF-8 or not */
     return choose_hash(shared);
@@ -129,6 +130,8 @@ const char *edit_contradiction(const struct shared_options *shared)
     const twin_scheme *scheme = &shared->scheme;
     if (shared->input.format == TWIN_INPUT_SETS)
         return "--sets: edit distance needs texts, so --measure edit cannot be used";
+    if (scheme->multiset)
+        return "--measure edit compares texts, so --multiset does not apply";
     if (scheme->plan.bands || scheme->plan.rows)
         return "--measure edit searches a forest, so --bands, --rows and --buckets do not apply";
     if (option_given(&shared->base, "shingle") && scheme->shingle.kind != TWIN_SHINGLE_CHAR)

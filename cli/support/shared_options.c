@@ -207,6 +207,13 @@ const struct option_row shared_option_rows[] = {
     { "stop-words", 0, OPTIONS_INPUT, "FILE",
       "the stop words of stop:N, one per line (default: the hundred most common English words)", &option_text,
       AT(stop_words) },
+    { "multiset", 0, OPTIONS_INPUT, NULL,
+      "each occurrence of a shingle, or element, counts: similarity is the sum of the lesser counts by that of the "
+      "greater ones",
+      &option_flag, AT(scheme.multiset) },
+    { "weights", 0, OPTIONS_INPUT, NULL,
+      "with --sets: a third column says how often the element is in the set; implies --multiset", &option_flag,
+      AT(input.weights) },
     { "strict", 0, OPTIONS_INPUT, NULL, "stop at the first document that cannot be read instead of skipping it",
       &option_flag, AT(strict) },
     { "fail-on-skipped", 0, OPTIONS_INPUT, NULL,

@@ -11,10 +11,10 @@
 
 /* Sets of options. */
 #define TAKES_INPUT                                                                                                  \
-    "id-field id-from text-field as hidden include exclude sets strict fail-on-skipped max-document-bytes "          \
+    "id-field id-from text-field as hidden include exclude sets weights strict fail-on-skipped max-document-bytes "  \
     "max-unpacked-bytes temp" /* documents: see inputs.h */
 #define TAKES_SCHEME                                                                                                 \
-    "shingle stop-words raw hashes error bands rows hash sketch seed key-file" /* see search_options.h */
+    "shingle stop-words raw multiset hashes error bands rows hash sketch seed key-file" /* see search_options.h */
 #define TAKES_EXEC "threads executor"
 #define TAKES_MANNERS "json quiet"
 

@@ -77,6 +77,8 @@ typedef enum twin_input_ids {
     TWIN_IDS_PATH_AND_LINE, /* "FILE:12", whatever the fields say; of files and folders, the path as it was given */
 } twin_input_ids;
 
+enum { TWIN_INPUT_MOST_WEIGHT = 1000000 };
+
 typedef struct twin_input_options {
     twin_input_format format;
     twin_input_as as;
@@ -93,6 +95,8 @@ typedef struct twin_input_options {
     const char *text_field;  /* NULL: "text"; "title,body": these, joined by a line end, without those that are
                                 missing or null */
     char separator;          /* of sets; 0: a tab */
+    bool weights;            /* of sets: what follows the element, after another separator, is how often it is in the
+                                set, 0 to TWIN_INPUT_MOST_WEIGHT. For schemes of multisets */
     twin_mbox mbox;          /* of mail */
     const char *temp_folder; /* for what must be unpacked and is larger than memory_bytes; NULL: "/tmp" */
     size_t memory_bytes; /* of compressed files of lines or pipes that are kept in memory, all together; 0: 64 MiB */
@@ -129,6 +133,7 @@ typedef struct twin_document {
                           element */
     twin_text record;  /* lines: the whole line without its line end; otherwise the same as text */
     twin_position position;
+    uint32_t weight; /* sets with weights: how often the element is in the set, at least 1; otherwise 0 */
     uint64_t reserved[TWIN_RESERVED / 2];
 } twin_document;
 

@@ -22,6 +22,7 @@ typedef struct twin_scheme {
     twin_measure measure;         /* what the threshold is a threshold of */
     double threshold;             /* in (0, 1]; 0: 0.8 */
     twin_plan plan;               /* bands 0: planned */
+    bool multiset;                /* each occurrence of a shingle counts, as an item of its own: see set.h */
     uint64_t reserved[TWIN_RESERVED];
 } twin_scheme;
 
@@ -56,7 +57,7 @@ TWIN_API bool twin_scheme_equal(const twin_scheme *a, const twin_scheme *b);
  *
  *     normal=fold shingle=auto:9 hash=xxh3:1 sketch=fast slots=128 seed=1 measure=jaccard threshold=0.8 bands=25 rows=5
  *
- * Equal schemes give equal bytes. docs/format.md draws it. The secret key of sip is part of the line. */
+ * and " multiset=yes" if it is one. Equal schemes give equal bytes. docs/format.md draws it. The secret key of sip is part of the line. */
 TWIN_API twin_status twin_scheme_write(twin_buffer *out, const twin_scheme *scheme);
 
 /* Reads such a line, with keys in any order; those left out are zero and completed. Stop words are stored in `words`,

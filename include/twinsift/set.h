@@ -39,6 +39,14 @@ TWIN_API twin_status twin_set_make(twin_set *out, twin_items *items, twin_items 
  * hashes. */
 TWIN_API twin_status twin_items_distinct(size_t *out, const twin_items *items, twin_items *scratch);
 
+/* The item that stands for the occurrence `number`, from 0, of a hash in a multiset: the first is the hash itself, and
+ * each further one an item of its own. Then the similarity of two sets is that of the multisets: the sum of the lesser
+ * counts by the sum of the greater ones. */
+TWIN_API uint64_t twin_item_occurrence(uint64_t item, size_t number);
+
+/* Replaces repeated hashes by the items of their occurrences; the order changes. Done twice it changes nothing. */
+TWIN_API twin_status twin_items_number(twin_items *items, twin_items *scratch);
+
 /* |A∩B| */
 TWIN_API size_t twin_set_common(twin_set a, twin_set b);
 

@@ -38,7 +38,7 @@ TWIN_API void twin_sign_scratch_clear(twin_sign_scratch *scratch);
 TWIN_API twin_status twin_signer_text(uint32_t *signature, twin_set *set, const twin_signer *signer,
                                       twin_sign_scratch *scratch, twin_text text);
 
-/* The same for hashes in any order, with any repeats, that are the items of a set. */
+/* The same for hashes in any order, with any repeats, that are the items of a set, or of a multiset. */
 TWIN_API twin_status twin_signer_items(uint32_t *signature, twin_set *set, const twin_signer *signer,
                                        twin_sign_scratch *scratch, twin_set items);
 
@@ -54,7 +54,7 @@ TWIN_API twin_status twin_signer_many(uint32_t *signatures, uint64_t *sizes, con
                                       const twin_text *texts, size_t count, twin_signer_many_options options);
 
 /* The steps on their own, for callers that do something between them: text → scratch->text; text → scratch->text and,
- * in the order of the text, repeats and all, scratch->items; hashes → signature. `replaced`, unless NULL, is
+ * in the order of the text, repeats and all, scratch->items (of a multiset in any order, numbered); hashes → signature. `replaced`, unless NULL, is
  * increased by the number of ill-formed byte sequences that became U+FFFD. */
 TWIN_API twin_status twin_signer_normalise(twin_sign_scratch *scratch, uint64_t *replaced, const twin_signer *signer,
                                            twin_text text);

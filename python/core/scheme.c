@@ -77,7 +77,7 @@ static bool read_sizes(twin_scheme *scheme, Py_ssize_t hashes, Py_ssize_t bands,
     return true;
 }
 
-/* scheme(shingle, measure, hash, sketch, normal, threshold, hashes, bands, rows, seed): the line. */
+/* scheme(shingle, measure, hash, sketch, normal, threshold, hashes, bands, rows, seed, multiset): the line. */
 PyObject *py_scheme(PyObject *module, PyObject *args)
 {
     (void)module;
@@ -85,8 +85,10 @@ PyObject *py_scheme(PyObject *module, PyObject *args)
     twin_scheme scheme = { 0 };
     Py_ssize_t hashes, bands, rows;
     PyObject *seed_object;
-    if (!PyArg_ParseTuple(args, "sssssdnnnO!", &words.shingle, &words.measure, &words.hash, &words.sketch,
-                          &words.normal, &scheme.threshold, &hashes, &bands, &rows, &PyLong_Type, &seed_object))
+    int multiset;
+    if (!PyArg_ParseTuple(args, "sssssdnnnO!p", &words.shingle, &words.measure, &words.hash, &words.sketch,
+                          &words.normal, &scheme.threshold, &hashes, &bands, &rows, &PyLong_Type, &seed_object,
+                          &multiset))
         return NULL;
     unsigned long long seed = PyLong_AsUnsignedLongLong(seed_object);
     if (PyErr_Occurred()) {
@@ -102,6 +104,7 @@ PyObject *py_scheme(PyObject *module, PyObject *args)
         return NULL;
     twin_error error = { 0 };
     twin_status status = read_words(&scheme, &words);
+    scheme.multiset = multiset;
     twin_scheme_seed(&scheme, seed);
     if (status == TWIN_OK)
         status = twin_scheme_complete(&scheme, &error);

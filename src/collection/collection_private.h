@@ -97,7 +97,7 @@ static inline void twin__signatures_pass(const twin_collection *collection, size
 struct twin__set_row {
     uint64_t name_hash, element;
     size_t name;
-    uint32_t name_length;
+    uint32_t name_length, weight;
 };
 
 /* What one worker makes of the documents of a chunk. */

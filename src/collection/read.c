@@ -94,7 +94,7 @@ static twin_status add_document(struct twin__chunk_result *result, const twin_do
     twin_scratch *scratch = &result->scratch;
     if (!room_for_entry(result, collection->slots))
         return TWIN_ENOMEM;
-    if (!collection->texts && document->text.length > TWIN__LONG_TEXT)
+    if (!collection->texts && twin__is_long_text(collection->signer, document->text.length))
         return add_long_document(result, document);
     twin_status status = twin__collection_shingle(collection, scratch, &result->replaced, document->text);
     if (status != TWIN_OK)

@@ -62,6 +62,7 @@ static twin_status add_row(struct twin__chunk_result *result, const twin_documen
                                    row->text.length),
         .name = name,
         .name_length = (uint32_t)row->id.length,
+        .weight = row->weight ? row->weight : 1,
     };
     result->bytes += row->record.length;
     return TWIN_OK;
@@ -131,16 +132,23 @@ static twin_status append_rows(twin_collection *collection, struct twin__chunk_r
     (void)error;
     (void)reader; /* neither positions nor ids made from them are kept */
     struct twin__set_rows *rows = collection->rows;
-    if (!TWIN__ARRAY_GROW(&rows->row_set, &rows->set_capacity, rows->row_count, result->row_count) ||
-        !TWIN__ARRAY_GROW(&rows->element, &rows->element_capacity, rows->row_count, result->row_count))
+    size_t items = 0;
+    for (size_t i = 0; i < result->row_count; i++)
+        items += result->rows[i].weight;
+    if (!TWIN__ARRAY_GROW(&rows->row_set, &rows->set_capacity, rows->row_count, items) ||
+        !TWIN__ARRAY_GROW(&rows->element, &rows->element_capacity, rows->row_count, items))
         return TWIN_ENOMEM;
     for (size_t i = 0; i < result->row_count; i++) {
         const struct twin__set_row *row = &result->rows[i];
         twin_text name = { result->ids.bytes + row->name, row->name_length };
-        twin_status status = number_of(&rows->row_set[rows->row_count], collection, row->name_hash, name);
+        uint32_t set;
+        twin_status status = number_of(&set, collection, row->name_hash, name);
         if (status != TWIN_OK)
             return status;
-        rows->element[rows->row_count++] = row->element;
+        for (uint32_t copy = 0; copy < row->weight; copy++, rows->row_count++) {
+            rows->row_set[rows->row_count] = set;
+            rows->element[rows->row_count] = row->element;
+        }
     }
     return TWIN_OK;
 }
@@ -185,7 +193,11 @@ static void sign_sets(void *context, size_t begin, size_t end, int worker)
     for (size_t s = begin; s < end; s++) {
         twin_items items = { rows->element + rows->start[s], rows->size[s], rows->size[s] };
         twin_set set;
-        twin_status status = twin_set_make(&set, &items, &signing->spare[worker]);
+        twin_status status = twin_signer_scheme(collection->signer)->multiset
+                                 ? twin_items_number(&items, &signing->spare[worker])
+                                 : TWIN_OK;
+        if (status == TWIN_OK)
+            status = twin_set_make(&set, &items, &signing->spare[worker]);
         if (status != TWIN_OK) {
             atomic_store(&signing->status, status);
             return;

@@ -79,8 +79,12 @@ static twin_status lengthen(twin_items *items)
 static twin_status find_items(const twin_index *index, twin_scratch *scratch, uint64_t *repaired,
                               const twin_index_document *document)
 {
-    if (index->options.format == TWIN_INPUT_SETS)
-        return take_items(&scratch->sign.items, document->items, document->item_count);
+    if (index->options.format == TWIN_INPUT_SETS) {
+        twin_status taken = take_items(&scratch->sign.items, document->items, document->item_count);
+        return taken == TWIN_OK && index->options.scheme.multiset
+                   ? twin_items_number(&scratch->sign.items, &scratch->sign.spare)
+                   : taken;
+    }
     twin_status status = twin_signer_shingle(&scratch->sign, repaired, index->signer, document->text);
     return status == TWIN_OK && scratch->sign.is_short && twin__index_item_bits(&index->options) < 64
                ? lengthen(&scratch->sign.items)
@@ -218,7 +222,7 @@ twin_status twin__index_draft_add(struct twin__index_draft *draft, const twin_in
         status = keep_by_edits(&entry, signature, draft, index, scratch, document);
         is_kept = true;
     } else if (status == TWIN_OK && index->options.format != TWIN_INPUT_SETS &&
-               document->text.length > TWIN__LONG_TEXT)
+               twin__is_long_text(index->signer, document->text.length))
         status = twin__index_keep_long(&entry, &is_kept, signature, draft, index, &scratch->sign, document->text);
     if (status == TWIN_OK && !is_kept)
         status = keep_short(&entry, signature, draft, index, scratch, document);

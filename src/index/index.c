@@ -257,6 +257,8 @@ static twin_status complete_edits(twin_index_options *options, twin_error *error
         scheme->shingle.kind = TWIN_SHINGLE_CHAR;
     if (scheme->shingle.kind != TWIN_SHINGLE_CHAR)
         return twin__fail(error, TWIN_EINVAL, "edits are of characters, so shingles must be, too");
+    if (scheme->multiset)
+        return twin__fail(error, TWIN_EINVAL, "texts that are compared by edits are no multisets");
     if (scheme->shingle.width == 0)
         scheme->shingle.width = DEFAULT_GRAMS;
     if (scheme->minhash.slots == 0)

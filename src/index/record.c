@@ -86,7 +86,7 @@ static const unsigned char kind_numbers[] = {
     [TWIN_SHINGLE_CHAR] = 0, [TWIN_SHINGLE_BYTE] = 1, [TWIN_SHINGLE_WORD] = 2,
     [TWIN_SHINGLE_STOP] = 3, [TWIN_SHINGLE_AUTO] = 4, [TWIN_SHINGLE_KMER] = 5
 };
-enum { KINDS = sizeof kind_numbers };
+enum { KINDS = sizeof kind_numbers, MULTISET = 0x80 }; /* with a kind, which programs before it do not know */
 
 static twin_shingle_kind kind_of_number(unsigned char number)
 {
@@ -104,7 +104,8 @@ twin_status twin__index_format_encode(twin_buffer *out, const twin_index_options
     twin__put4(head + 8, TWIN__INDEX_VERSION);
     unsigned char kinds[] = { (unsigned char)options->format,
                               (unsigned char)options->scheme.normal,
-                              kind_numbers[shingle->kind],
+                              (unsigned char)(kind_numbers[shingle->kind] |
+                                              (options->scheme.multiset ? MULTISET : 0)),
                               (unsigned char)shingle->hash.family,
                               (unsigned char)options->scheme.minhash.sketch,
                               (unsigned char)options->keep,
@@ -171,7 +172,7 @@ static twin_status decode_words(twin_shingle_options *out, uint64_t count, struc
 
 static bool kinds_are_known(const unsigned char *head)
 {
-    return head[12] <= TWIN_INPUT_SETS && head[13] <= TWIN_NORMAL_BYTES && head[14] < KINDS &&
+    return head[12] <= TWIN_INPUT_SETS && head[13] <= TWIN_NORMAL_BYTES && (head[14] & ~MULTISET) < KINDS &&
            twin_hash_available((twin_hash_family)head[15]) != TWIN_EINVAL && head[16] <= TWIN_SKETCH_CLASSIC &&
            head[17] <= TWIN_KEEP_NONE && head[18] <= 1 && head[19] <= (head[18] ? TWIN_INDEX_MOST_EDITS : 0) &&
            (!head[18] || (head[12] == TWIN_INPUT_DOCUMENTS && head[17] == TWIN_KEEP_TEXT));
@@ -193,13 +194,14 @@ static void read_head(twin_index_options *out, const unsigned char *head)
     *out = (twin_index_options){
         .format = (twin_input_format)head[12],
         .scheme.normal = (twin_normal)head[13],
-        .scheme.shingle = { .kind = kind_of_number(head[14]),
+        .scheme.shingle = { .kind = kind_of_number(head[14] & (unsigned char)~MULTISET),
                             .width = twin__get8(head + 24),
                             .hash = { (twin_hash_family)head[15],
                                       twin__get8(head + 32),
                                       { twin__get8(head + 40), twin__get8(head + 48) } } },
         .scheme.minhash = { (twin_sketch)head[16], twin__get8(head + 56), twin__get8(head + 64) },
         .scheme.plan = { twin__get8(head + 80), twin__get8(head + 88) },
+        .scheme.multiset = head[14] & MULTISET,
         .keep = (twin_keep)head[17],
         .by_edits = head[18] == 1,
         .edits = head[19],

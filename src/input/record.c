@@ -145,9 +145,30 @@ static void no_separator(struct twin__record *out, char separator)
         twin__record_problem(out, TWIN_PROBLEM_BROKEN, 1, "no '%c' in the row", separator);
 }
 
-static void from_row(struct twin__record *out, const char **newline, char separator, const char *line,
-                     const char *end)
+/* The digits from `first` to the next separator or the end of the line. False: they are no weight. */
+static bool read_weight(uint32_t *out, const char *first, const char *stop, char separator)
 {
+    const char *digit = first;
+    for (*out = 0; digit < stop && *digit >= '0' && *digit <= '9' && *out <= TWIN_INPUT_MOST_WEIGHT; digit++)
+        *out = 10 * *out + (uint32_t)(*digit - '0');
+    return digit > first && (digit == stop || *digit == separator) && *out <= TWIN_INPUT_MOST_WEIGHT;
+}
+
+static void weigh(struct twin__record *out, const char *line, const char *second, const char *stop, char separator)
+{
+    if (second == stop)
+        twin__record_problem(out, TWIN_PROBLEM_BROKEN, (uint64_t)(stop - line) + 1, "no weight in the row");
+    else if (!read_weight(&out->document.weight, second + 1, stop, separator))
+        twin__record_problem(out, TWIN_PROBLEM_BROKEN, (uint64_t)(second - line) + 2,
+                             "the weight is not an integer from 0 to %d", (int)TWIN_INPUT_MOST_WEIGHT);
+    else if (out->document.weight == 0)
+        out->what = TWIN__RECORD_BLANK;
+}
+
+static void from_row(struct twin__record *out, const char **newline, const twin_input_options *options,
+                     const char *line, const char *end)
+{
+    const char separator = options->separator;
     const char *found = memchr(line, '\n', (size_t)(end - 1 - line));
     *newline = found ? found : end - 1;
     const char *stop = line + length_of(line, *newline);
@@ -165,10 +186,13 @@ static void from_row(struct twin__record *out, const char **newline, char separa
     out->document.id = (twin_text){ line, (size_t)(first - line) };
     out->document.id_is_number = false;
     out->document.text = (twin_text){ element, (size_t)(second - element) };
+    out->document.weight = 0;
     if (first == line)
         twin__record_problem(out, TWIN_PROBLEM_BROKEN, 1, "an empty name of a set");
     else if (second == element)
         twin__record_problem(out, TWIN_PROBLEM_BROKEN, (uint64_t)(element - line) + 1, "an empty element");
+    else if (options->weights)
+        weigh(out, line, second, stop, separator);
 }
 
 /* ---- lines of text ---- */
@@ -231,7 +255,7 @@ twin_status twin__record_from_line(struct twin__record *out, const char **newlin
     const struct twin__input_settings *settings = source->settings;
     twin_status status = TWIN_OK;
     if (settings->options.format == TWIN_INPUT_SETS)
-        from_row(out, newline, settings->options.separator, line, end);
+        from_row(out, newline, &settings->options, line, end);
     else if (source->is_fasta)
         status = from_fasta(out, newline, buffers, line, end);
     else if (settings->options.as == TWIN_INPUT_AS_LINES)

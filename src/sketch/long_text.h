@@ -11,6 +11,12 @@
 /* A text of more bytes is long. */
 enum { TWIN__LONG_TEXT = 1 << 20 };
 
+/* Whether a text is read piece by piece. Occurrences cannot be counted so: the text of a multiset is taken as a whole. */
+static inline bool twin__is_long_text(const twin_signer *signer, size_t length)
+{
+    return length > TWIN__LONG_TEXT && !twin_signer_scheme(signer)->multiset;
+}
+
 /* A long text and how to read it. The first call fills in the rest. */
 struct twin__long_text {
     twin_text text;        /* as it is in its input */

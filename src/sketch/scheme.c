@@ -164,5 +164,5 @@ bool twin_scheme_equal(const twin_scheme *a, const twin_scheme *b)
            twin_hash_equal(a->shingle.hash, b->shingle.hash) && equal_words(&a->shingle, &b->shingle) &&
            a->minhash.sketch == b->minhash.sketch && a->minhash.slots == b->minhash.slots &&
            a->minhash.seed == b->minhash.seed && a->measure == b->measure && a->threshold == b->threshold &&
-           a->plan.bands == b->plan.bands && a->plan.rows == b->plan.rows;
+           a->plan.bands == b->plan.bands && a->plan.rows == b->plan.rows && a->multiset == b->multiset;
 }

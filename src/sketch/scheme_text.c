@@ -109,6 +109,11 @@ static twin_status write_rows(twin_buffer *out, const twin_scheme *scheme)
     return append(out, "%zu", scheme->plan.rows);
 }
 
+static twin_status write_multiset(twin_buffer *out, const twin_scheme *scheme)
+{
+    return append(out, "%s", scheme->multiset ? "yes" : "no");
+}
+
 /* ---- reading. Values end with a zero; false: not a value of this key. */
 
 static bool read_number(uint64_t *out, const char *value, int base)
@@ -204,6 +209,12 @@ static bool read_rows(twin_scheme *out, const char *value)
     return read_size(&out->plan.rows, value);
 }
 
+static bool read_multiset(twin_scheme *out, const char *value)
+{
+    out->multiset = strcmp(value, "yes") == 0;
+    return out->multiset || strcmp(value, "no") == 0;
+}
+
 /* In the order in which they are written. Stop words are read separately, since they need memory that outlives the
  * call. */
 static const struct key {
@@ -222,8 +233,9 @@ static const struct key {
     { "threshold", write_threshold, read_threshold },
     { "bands", write_bands, read_bands },
     { "rows", write_rows, read_rows },
+    { "multiset", write_multiset, read_multiset },
 };
-enum { KEYS = sizeof keys / sizeof keys[0], WORDS_KEY = 2 };
+enum { KEYS = sizeof keys / sizeof keys[0], WORDS_KEY = 2, MULTISET_KEY = KEYS - 1 };
 
 /* ---- whole lines ---- */
 
@@ -232,8 +244,8 @@ static twin_status write_line(twin_buffer *out, const twin_scheme *scheme)
     bool words = scheme->shingle.kind == TWIN_SHINGLE_STOP && scheme->shingle.stop_words;
     twin_status status = TWIN_OK;
     for (size_t i = 0; i < KEYS && status == TWIN_OK; i++) {
-        if (i == WORDS_KEY && !words)
-            continue;
+        if ((i == WORDS_KEY && !words) || (i == MULTISET_KEY && !scheme->multiset))
+            continue; /* so that programs before multisets read those of sets, and refuse the others */
         status = append(out, "%s%s=", i ? " " : "", keys[i].name);
         if (status == TWIN_OK)
             status = keys[i].write(out, scheme);

@@ -1,6 +1,6 @@
 /* set.c — sets of 64-bit hashes: making, counting, comparing.
  *
- * A set is made by sorting and dropping repeats (kernels/sort.h). Its size alone is counted faster, with a table that
+ * A set is made by sorting and dropping repeats (kernels/sort.h); of a multiset, by numbering them first. Its size alone is counted faster, with a table that
  * finds most repeats without sorting. Two sets are compared by merging, which stops as soon as a threshold cannot be
  * reached. */
 #include <twinsift/set.h>
@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/random.h"
 #include "kernels/kernels.h"
 #include "kernels/sort.h"
 
@@ -31,10 +32,8 @@ void twin_items_clear(twin_items *items)
 /* More hashes than this are sorted in place, so that a long text does not take them twice. */
 enum { MOST_SPARE = 1 << 20 };
 
-twin_status twin_set_make(twin_set *out, twin_items *items, twin_items *scratch)
+static twin_status sort_items(twin_items *items, twin_items *scratch)
 {
-    if (!out || !items || !scratch)
-        return twin__fail_null(NULL, !out ? "out" : !items ? "items" : "scratch");
     scratch->count = 0;
     size_t room = items->count < MOST_SPARE ? twin__sort_room(items->count) : MOST_SPARE;
     twin_status status = twin_items_reserve(scratch, room);
@@ -44,9 +43,42 @@ twin_status twin_set_make(twin_set *out, twin_items *items, twin_items *scratch)
         twin__sort(items->items, items->count, scratch->items, room);
     else
         twin__sort_in_place(items->items, items->count, scratch->items, room);
+    return TWIN_OK;
+}
+
+twin_status twin_set_make(twin_set *out, twin_items *items, twin_items *scratch)
+{
+    if (!out || !items || !scratch)
+        return twin__fail_null(NULL, !out ? "out" : !items ? "items" : "scratch");
+    twin_status status = sort_items(items, scratch);
+    if (status != TWIN_OK)
+        return status;
     items->count = twin__kernels()->drop_repeats(items->items, items->count);
     *out = (twin_set){ items->items, items->count };
     return TWIN_OK;
+}
+
+/* ---- multisets ---- */
+
+static const uint64_t OCCURRENCE = 0x9E3779B97F4A7C15u; /* odd, so that no two occurrences of a hash are equal */
+
+uint64_t twin_item_occurrence(uint64_t item, size_t number)
+{
+    return number ? twin__mix(item + number * OCCURRENCE) : item;
+}
+
+twin_status twin_items_number(twin_items *items, twin_items *scratch)
+{
+    if (!items || !scratch)
+        return twin__fail_null(NULL, items ? "scratch" : "items");
+    twin_status status = sort_items(items, scratch);
+    size_t count = status == TWIN_OK ? items->count : 0;
+    for (size_t begin = 0, i = 0; i < count; i++) {
+        if (items->items[i] != items->items[begin] && i > begin)
+            begin = i; /* the first of a run keeps its hash until the run is over */
+        items->items[i] = twin_item_occurrence(items->items[begin], i - begin);
+    }
+    return status;
 }
 
 /* ---- counting without sorting ---- */

@@ -110,7 +110,9 @@ twin_status twin_signer_shingle_normalised(twin_sign_scratch *scratch, const twi
 {
     if (!scratch || !signer || (!text.bytes && text.length))
         return twin__fail_null(NULL, !scratch ? "scratch" : !signer ? "signer" : "text.bytes");
-    return twin__shingle(&scratch->items, &scratch->is_short, signer->shingler, text);
+    twin_status status = twin__shingle(&scratch->items, &scratch->is_short, signer->shingler, text);
+    return status == TWIN_OK && signer->scheme.multiset ? twin_items_number(&scratch->items, &scratch->spare)
+                                                        : status;
 }
 
 twin_status twin_signer_shingle(twin_sign_scratch *scratch, uint64_t *replaced, const twin_signer *signer,
@@ -158,6 +160,9 @@ twin_status twin_signer_items(uint32_t *signature, twin_set *set, const twin_sig
     if (items.count)
         memcpy(scratch->items.items, items.items, items.count * sizeof *items.items);
     scratch->items.count = items.count;
+    status = signer->scheme.multiset ? twin_items_number(&scratch->items, &scratch->spare) : TWIN_OK;
+    if (status != TWIN_OK)
+        return status;
     return finish(signature, set, signer, scratch);
 }
 

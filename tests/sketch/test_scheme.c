@@ -113,6 +113,7 @@ static twin_scheme draw(uint64_t *random, const twin_text *words, size_t count)
     scheme.minhash.slots = 1 + twin__random_below(random, 512);
     scheme.minhash.seed = twin__random_next(random);
     scheme.measure = (twin_measure)twin__random_below(random, 2);
+    scheme.multiset = twin__random_below(random, 2);
     scheme.threshold = 1 - random_unit(random);
     if (twin__random_below(random, 2))
         scheme.plan = (twin_plan){ scheme.minhash.slots, 1 };
@@ -148,8 +149,8 @@ static void lines_are_read_back(void **state)
 static void unequal_parts_make_unequal_schemes(void **state)
 {
     (void)state;
-    twin_scheme base = twin_scheme_default(), other[10];
-    for (size_t i = 0; i < 10; i++)
+    twin_scheme base = twin_scheme_default(), other[11];
+    for (size_t i = 0; i < 11; i++)
         other[i] = base;
     other[0].normal = TWIN_NORMAL_BYTES;
     other[1].shingle.kind = TWIN_SHINGLE_BYTE;
@@ -161,7 +162,8 @@ static void unequal_parts_make_unequal_schemes(void **state)
     other[7].threshold = 0.81;
     other[8].plan.bands = 24;
     other[9].measure = TWIN_CONTAINMENT;
-    for (size_t i = 0; i < 10; i++)
+    other[10].multiset = true;
+    for (size_t i = 0; i < 11; i++)
         assert_false(twin_scheme_equal(&base, &other[i]));
     assert_true(twin_scheme_equal(&base, &base));
 }
@@ -194,6 +196,7 @@ static void lines_that_are_no_schemes_are_refused(void **state)
         "stop-words=%g1",
         "seed=123456789012345678901",
         "seed=18446744073709551616",
+        "multiset=1",
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         twin_scheme scheme;

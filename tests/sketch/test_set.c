@@ -201,6 +201,43 @@ static void hopeless_pairs_are_given_up_early(void **state)
                 -1);
 }
 
+/* Counted one by one, whatever the order. */
+static void occurrences_are_items_of_their_own(void **state)
+{
+    (void)state;
+    enum { KINDS = 40, DRAWN = 3000 };
+    uint64_t seed = 11;
+    twin_items items[2] = { { 0 }, { 0 } }, scratch = { 0 };
+    for (int round = 0; round < 20; round++) {
+        size_t counts[2][KINDS] = { { 0 } }, least = 0, most = 0;
+        twin_set sets[2];
+        for (int side = 0; side < 2; side++) {
+            items[side].count = 0;
+            assert_int_equal(twin_items_reserve(&items[side], DRAWN), TWIN_OK);
+            for (int i = 0; i < DRAWN; i++) {
+                uint64_t kind = twin__random_below(&seed, 1 + twin__random_below(&seed, KINDS));
+                counts[side][kind]++;
+                items[side].items[items[side].count++] = twin__mix(kind);
+            }
+            assert_int_equal(twin_items_number(&items[side], &scratch), TWIN_OK);
+            assert_int_equal(twin_set_make(&sets[side], &items[side], &scratch), TWIN_OK);
+            assert_int_equal(sets[side].count, DRAWN);
+            assert_int_equal(twin_items_number(&items[side], &scratch), TWIN_OK); /* once more: nothing changes */
+            assert_int_equal(twin_set_make(&sets[side], &items[side], &scratch), TWIN_OK);
+            assert_int_equal(sets[side].count, DRAWN);
+        }
+        for (int kind = 0; kind < KINDS; kind++) {
+            size_t a = counts[0][kind], b = counts[1][kind];
+            least += a < b ? a : b;
+            most += a < b ? b : a;
+        }
+        assert_true(twin_set_similarity(sets[0], sets[1], TWIN_JACCARD) == (double)least / (double)most);
+    }
+    twin_items_clear(&items[0]);
+    twin_items_clear(&items[1]);
+    twin_items_clear(&scratch);
+}
+
 static void digests_tell_sets_apart(void **state)
 {
     (void)state;
@@ -221,6 +258,7 @@ int main(void)
         cmocka_unit_test(a_large_pair_on_the_line_is_in),
         cmocka_unit_test(the_empty_set_is_similar_to_nothing),
         cmocka_unit_test(hopeless_pairs_are_given_up_early),
+        cmocka_unit_test(occurrences_are_items_of_their_own),
         cmocka_unit_test(digests_tell_sets_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -79,7 +79,7 @@ class Mail:
 
 def scheme(
     shingle: str, measure: str, hash: str, sketch: str, normal: str, threshold: float, hashes: int, bands: int,
-    rows: int, seed: int, /,
+    rows: int, seed: int, multiset: bool, /,
 ) -> str: ...
 def pairs(
     texts: Texts, others: Texts | None, scheme: str, copies: int, ratio: float, edits: int, threads: int,

@@ -67,12 +67,13 @@ def scheme_of(
     hash: str = "xxh3",
     sketch: str = "fast",
     normal: str = "fold",
+    multiset: bool = False,
 ) -> str:
     """The line that describes how texts are signed; see docs/format.md for its form."""
     if scheme is not None:
         return scheme
     return _core.scheme(
-        shingle, measure, hash, sketch, normal, threshold, hashes, bands or 0, rows or 0, seed
+        shingle, measure, hash, sketch, normal, threshold, hashes, bands or 0, rows or 0, seed, multiset
     )
 
 

@@ -244,7 +244,8 @@ def _dropped(texts: _core.Texts, result: Dedup) -> list[Example]:
 
 
 def similarity(
-    a: str | bytes, b: str | bytes, *, measure: str = "jaccard", shingle: str = "auto:9", normal: str = "fold"
+    a: str | bytes, b: str | bytes, *, measure: str = "jaccard", shingle: str = "auto:9", normal: str = "fold",
+    multiset: bool = False,
 ) -> float:
     """The exact similarity of two texts.
 
@@ -253,10 +254,12 @@ def similarity(
     0.75
     >>> twinsift.similarity("plum cake", "apple cake", measure="edit")
     0.7368421052631579
+    >>> twinsift.similarity("abcab", "abca", shingle="char:2", multiset=True)  # each occurrence counts
+    0.75
     """
     if choice("measure", measure, MEASURES) == 2:
         return _core.edit_ratio(a, b, normal)
-    return _core.similarity(a, b, scheme_of(measure=measure, shingle=shingle, normal=normal))
+    return _core.similarity(a, b, scheme_of(measure=measure, shingle=shingle, normal=normal, multiset=multiset))
 
 
 def edit_distance(a: str | bytes, b: str | bytes, *, limit: int | None = None) -> int | None:

@@ -45,7 +45,7 @@ class Signatures(_core.Array):
 
 class Signer:
     """Makes signatures of texts, by a scheme: a line of text, or the keywords of :func:`pairs`, and `bands`, `rows`,
-    `hash` (xxh3, jenkins, sip), `sketch` (fast, classic) and `normal` (fold, check, bytes).
+    `hash` (xxh3, jenkins, sip), `sketch` (fast, classic), `normal` (fold, check, bytes) and `multiset` (each occurrence of a shingle counts).
 
     Threads may share a signer.
 
