@@ -67,6 +67,12 @@ twin_input *open_named_inputs(const struct shared_options *shared, const char *c
     options.temp_folder = temp_folder(shared);
     options.include = shared->include.items;
     options.exclude = shared->exclude.items;
+    options.pre = shared->pre.items;
+    options.pre_globs = shared->pre_globs.items;
+    if (shared->pre_globs.count && !shared->pre.count) {
+        fail("--pre-glob chooses the files that --pre is for, which is missing");
+        return NULL;
+    }
     options.max_bytes = shared->max_document_bytes ? (uint32_t)shared->max_document_bytes : MAX_DOCUMENT_BYTES;
     options.chunk_bytes = chunk_memory(shared);
     options.progress = progress;

@@ -44,6 +44,23 @@ static bool read_raw(void *value, const struct option_row *row, const char *text
 
 static const struct option_kind raw_text = { read_raw, NULL };
 
+/* Words are divided at blanks. There is no shell, so neither are there quotes: a script is the place for more. */
+static bool read_command(void *value, const struct option_row *row, const char *text)
+{
+    static char words[4096]; /* one command a run */
+    struct option_texts *list = value;
+    if (strlen(text) >= sizeof words)
+        return refuse("--%s: the command is too long", row->name);
+    strcpy(words, text);
+    *list = (struct option_texts){ 0 };
+    for (char *at = NULL, *word = strtok_r(words, " \t", &at); word; word = strtok_r(NULL, " \t", &at))
+        if (!option_list.read(list, row, word))
+            return false;
+    return list->count > 0 || refuse("--%s: there is no command", row->name);
+}
+
+static const struct option_kind filter_words = { read_command, NULL };
+
 static bool read_sets(void *value, const struct option_row *row, const char *text)
 {
     twin_input_options *input = value;
@@ -200,6 +217,14 @@ const struct option_row shared_option_rows[] = {
     { "exclude", 0, OPTIONS_INPUT, "GLOB",
       "leave out files and folders in folders whose names match; may be given several times", &option_list,
       AT(exclude) },
+    { "pre", 0, OPTIONS_INPUT, "COMMAND",
+      "read what COMMAND prints for each file, such as 'pdftotext - -': the file is its standard input; {} stands "
+      "for "
+      "its path, which a command of one word gets as argument",
+      &filter_words, AT(pre) },
+    { "pre-glob", 0, OPTIONS_INPUT, "GLOB",
+      "run the command of --pre only for files whose names match, such as '*.pdf'; may be given several times",
+      &option_list, AT(pre_globs) },
     { "raw", 0, OPTIONS_INPUT, NULL, "do not normalise text: keep case, white space and Unicode forms", &raw_text,
       AT(scheme.normal) },
     { "shingle", 0, OPTIONS_INPUT, "RULE", "auto, char:N, word:N, stop:N, byte:N or kmer:N", &shingle_rule,

@@ -11,7 +11,8 @@
 
 /* Sets of options. */
 #define TAKES_INPUT                                                                                                  \
-    "id-field id-from text-field as hidden include exclude sets weights strict fail-on-skipped max-document-bytes "  \
+    "id-field id-from text-field as hidden include exclude pre pre-glob sets weights strict fail-on-skipped "        \
+    "max-document-bytes "                                                                                            \
     "max-unpacked-bytes temp" /* documents: see inputs.h */
 #define TAKES_SCHEME                                                                                                 \
     "shingle stop-words raw multiset hashes error bands rows hash sketch seed key-file" /* see search_options.h */
@@ -44,6 +45,7 @@ struct shared_options {
     /* documents */
     twin_input_options input;             /* --sets, --id-field, --text-field */
     struct option_texts include, exclude; /* globs */
+    struct option_texts pre, pre_globs;   /* the words of a command; globs */
     bool strict, fail_on_skipped;
     uint64_t max_document_bytes; /* 0: the default */
 

@@ -91,6 +91,12 @@ typedef struct twin_input_options {
      * path below the folder, in which * also matches slashes. */
     const char *const *include, *const *exclude;
 
+    /* A command that makes the text of each file, or of those that match one of `pre_globs` if there are any, as
+     * pdftotext does: NULL, or words ended by NULL, the first of which is the program. The file is its standard input; a
+     * word {} stands for its path, which a command of one word gets as its argument. There is no shell. Such a file is
+     * one document, whatever its name; the command is run again when a document is fetched. */
+    const char *const *pre, *const *pre_globs;
+
     const char *id_field;    /* NULL: "id"; "meta.id" is the member "id" of the object "meta" */
     const char *text_field;  /* NULL: "text"; "title,body": these, joined by a line end, without those that are
                                 missing or null */

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "input/failure.h"
+#include "input/filter.h"
 #include "input/foreign.h"
 #include "input/unpack.h"
 #include "input/utf16.h"
@@ -110,12 +111,13 @@ static bool has_bytes(const struct twin__record *record, twin_status status)
 }
 
 twin_status twin__document_from_file(struct twin__record *out, const struct twin__source *source,
-                                     twin_read_buffers *buffers, int fd, twin_error *error)
+                                     twin_read_buffers *buffers, int fd, const char *filtered, twin_error *error)
 {
     out->what = TWIN__RECORD_DOCUMENT;
-    twin_status status = read_bytes(out, source, buffers, fd, error);
+    twin_status status = filtered ? twin__filter_run(out, source, buffers, filtered, fd, error)
+                                  : read_bytes(out, source, buffers, fd, error);
     const unsigned char *bytes = (const unsigned char *)buffers->block.bytes;
-    if (has_bytes(out, status) && twin__packing_of(bytes, buffers->block.length) != PACKED_NOT)
+    if (!filtered && has_bytes(out, status) && twin__packing_of(bytes, buffers->block.length) != PACKED_NOT)
         status = unpack(out, source, buffers, fd, error);
     return has_bytes(out, status) ? take_text(out, source, buffers, error) : status;
 }

@@ -71,7 +71,7 @@ static twin_status check_kind(const struct file *file, const struct twin__openin
 {
     twin_read_buffers buffers = { 0 };
     struct twin__record record = { 0 };
-    twin_status status = twin__document_from_file(&record, &file->source, &buffers, opening->fd, error);
+    twin_status status = twin__document_from_file(&record, &file->source, &buffers, opening->fd, NULL, error);
     if (status == TWIN_OK && record.what == TWIN__RECORD_PROBLEM)
         status = refuse_problem(opening, &record.problem, error);
     else if (status == TWIN_OK && begins_like_json(record.document.text))
@@ -83,7 +83,8 @@ static twin_status check_kind(const struct file *file, const struct twin__openin
 
 static twin_status open_file(struct twin__source **out, struct twin__opening *opening, twin_error *error)
 {
-    bool by_choice = opening->settings->options.as == TWIN_INPUT_AS_FILES;
+    bool by_choice = opening->settings->options.as == TWIN_INPUT_AS_FILES ||
+                     (twin__opening_can_repeat(opening) && twin__is_filtered(opening->path, opening->settings));
     const char *advice = by_choice ? NULL : twin__foreign_name(opening->path);
     if (advice)
         return twin__fail(error, TWIN_EINVAL, "%s is not a known kind of input: %s", opening->name, advice);
@@ -133,8 +134,9 @@ static twin_status look_at(struct twin__record *out, const struct twin__source *
         twin__record_problem(out, TWIN_PROBLEM_UNREADABLE, 0, "cannot be opened: %m");
         return TWIN_OK;
     }
-    twin_status status =
-        (file->path ? twin__document_from_file : twin__document_from_unpacked)(out, source, buffers, fd, error);
+    const char *filtered = file->path && twin__is_filtered(file->path, source->settings) ? file->path : NULL;
+    twin_status status = file->path ? twin__document_from_file(out, source, buffers, fd, filtered, error)
+                                    : twin__document_from_unpacked(out, source, buffers, fd, error);
     if (file->path)
         close(fd);
     out->document.id = (twin_text){ source->name, strlen(source->name) };

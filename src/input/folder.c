@@ -34,6 +34,22 @@ static twin_status append_path(twin_buffer *out, const struct folder_source *fol
 
 /* ---- reading ---- */
 
+static twin_status read_entry(struct twin__record *out, const struct folder_source *folder,
+                              twin_read_buffers *buffers, uint64_t number, int fd, twin_error *error)
+{
+    const struct twin__source *source = &folder->base.source;
+    if (!twin__is_filtered(folder->files.entries[number].path, source->settings))
+        return twin__document_from_file(out, source, buffers, fd, NULL, error);
+    twin_buffer path = { 0 };
+    twin_status status = append_path(&path, folder, number);
+    if (status == TWIN_OK)
+        status = twin_buffer_append(&path, "", 1);
+    status = status == TWIN_OK ? twin__document_from_file(out, source, buffers, fd, path.bytes, error)
+                               : twin__fail_memory(error);
+    twin_buffer_clear(&path);
+    return status;
+}
+
 static twin_status look_at_document(struct twin__record *out, const struct folder_source *folder,
                                     twin_read_buffers *buffers, uint64_t number, twin_error *error)
 {
@@ -42,7 +58,7 @@ static twin_status look_at_document(struct twin__record *out, const struct folde
     int fd = errno ? -1 : twin__folder_open(folder->fd, entry->path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
         return twin__numbered_refuse(out, &folder->base.source, error);
-    twin_status status = twin__document_from_file(out, &folder->base.source, buffers, fd, error);
+    twin_status status = read_entry(out, folder, buffers, number, fd, error);
     close(fd);
     twin_text id = { entry->path, strlen(entry->path) };
     if (status == TWIN_OK && folder->base.source.settings->full_names) { /* two folders may hold files of one name */

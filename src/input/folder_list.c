@@ -128,7 +128,7 @@ static bool fits(const char *path, const char *glob)
     return fnmatch(plain + (is_below && plain[0] == '/'), is_below || !name ? path : name + 1, 0) == 0;
 }
 
-static bool fits_one(const char *path, const char *const *globs)
+bool twin__path_fits(const char *path, const char *const *globs)
 {
     bool found = false;
     for (; globs && *globs && !found; globs++)
@@ -139,7 +139,8 @@ static bool fits_one(const char *path, const char *const *globs)
 static bool is_chosen(const char *path, bool is_folder, const twin_input_options *options)
 {
     const char *const *include = options->include;
-    return !fits_one(path, options->exclude) && (is_folder || !include || !*include || fits_one(path, include));
+    return !twin__path_fits(path, options->exclude) &&
+           (is_folder || !include || !*include || twin__path_fits(path, include));
 }
 
 static bool add_named(struct listing *l, DIR *stream, const struct dirent *entry, struct pending parent)

@@ -29,6 +29,9 @@ twin_status twin__folder_list(struct folder *out, int fd, const char *name, cons
                               twin_error *error);
 void twin__folder_clear(struct folder *folder);
 
+/* Whether one of the globs, NULL or ended by NULL, describes the path, or if there is no slash in it the last name. */
+bool twin__path_fits(const char *path, const char *const *globs);
+
 /* Opens what stands at `path` below the folder, with O_CLOEXEC and O_NOFOLLOW. -1 and errno when
  * it cannot. */
 int twin__folder_open(int fd, const char *path, int flags);

@@ -87,6 +87,27 @@ static twin_text text_of(const char *string)
     return (twin_text){ string, strlen(string) };
 }
 
+/* A list of strings that NULL ends, as one block: the pointers, then the bytes. */
+static bool copy_list(const char *const **list)
+{
+    size_t count = 0, bytes = 0;
+    if (!*list || !**list) {
+        *list = NULL;
+        return true;
+    }
+    for (; (*list)[count]; count++)
+        bytes += strlen((*list)[count]) + 1;
+    char **copy = malloc((count + 1) * sizeof *copy + bytes), *end = copy ? (char *)(copy + count + 1) : NULL;
+    for (size_t i = 0; copy && i < count; i++) {
+        copy[i] = strcpy(end, (*list)[i]);
+        end += strlen(end) + 1;
+    }
+    if (copy)
+        copy[count] = NULL;
+    *list = (const char *const *)copy;
+    return copy != NULL;
+}
+
 /* An input without sources, for `count` paths. */
 static twin_status create(twin_input **out, size_t count, twin_input_options options, twin_error *error)
 {
@@ -100,6 +121,8 @@ static twin_status create(twin_input **out, size_t count, twin_input_options opt
         return twin__fail_memory(error);
     char *id_field = strdup(options.id_field), *text_field = strdup(options.text_field);
     char *temp_folder = strdup(options.temp_folder);
+    bool copied = copy_list(&options.pre);
+    copied = copy_list(&options.pre_globs) && copied;
     options.id_field = id_field;
     options.text_field = text_field;
     options.temp_folder = temp_folder;
@@ -112,7 +135,7 @@ static twin_status create(twin_input **out, size_t count, twin_input_options opt
         .names_lines = count > 1 || options.ids != TWIN_IDS_FIELD,
         .ignores_ids = options.ids == TWIN_IDS_PATH_AND_LINE && options.format == TWIN_INPUT_DOCUMENTS,
     };
-    if (!id_field || !text_field || !temp_folder) {
+    if (!id_field || !text_field || !temp_folder || !copied) {
         twin_input_free(input);
         return twin__fail_memory(error);
     }
@@ -229,6 +252,8 @@ void twin_input_free(twin_input *input)
     free((char *)input->settings.options.id_field);
     free((char *)input->settings.options.text_field);
     free((char *)input->settings.options.temp_folder);
+    free((void *)input->settings.options.pre);
+    free((void *)input->settings.options.pre_globs);
     free(input);
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "input/folder_list.h"
 #include "input/source.h"
 
 /* In the order in which they are asked: the first that accepts a path reads it. */
@@ -55,8 +56,16 @@ static const struct {
     { ".fasta", TWIN__CONTENT_FASTA },
 };
 
+bool twin__is_filtered(const char *path, const struct twin__input_settings *settings)
+{
+    const twin_input_options *options = &settings->options;
+    return options->pre && (!options->pre_globs || twin__path_fits(path, options->pre_globs));
+}
+
 enum twin__content twin__content_of_name(const char *name, const struct twin__input_settings *settings)
 {
+    if (twin__is_filtered(name, settings))
+        return TWIN__CONTENT_DOCUMENT;
     switch (settings->options.as) {
     case TWIN_INPUT_AS_FILES: return TWIN__CONTENT_DOCUMENT;
     case TWIN_INPUT_AS_JSONL: return TWIN__CONTENT_JSONL;

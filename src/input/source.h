@@ -164,6 +164,9 @@ enum twin__content twin__content_of_name(const char *name, const struct twin__in
 enum twin__content twin__content_of(const struct twin__opening *opening);
 bool twin__name_ends_in(const char *name, const char *ending);
 
+/* open.c: whether options.pre makes the text of a file with this path, below a folder or as it was given. */
+bool twin__is_filtered(const char *path, const struct twin__input_settings *settings);
+
 /* Whether a byte is the character `small`, which is no capital letter, or its capital letter of ASCII: in any locale. */
 static inline bool twin__is_in_any_case(char byte, char small)
 {
