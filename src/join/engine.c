@@ -9,9 +9,8 @@
  *   4. groups are joined (set_join.c);
  *   5. of each document the best are left, where only these are wanted, and all are sorted.
  * Containment needs no signatures: all documents are joined by their rare shingles (containment_join.c).
- * Where it is only to be decided what is kept, or only connected components are wanted, fewer pairs are compared: in groups
- * those with documents that are kept, outside of them too if the first one is (deciding_pairs.c), and for components
- * those that may connect two (components.c).
+ * Where it is only to be decided what is kept, or only connected components are wanted, fewer pairs are compared, in groups
+ * (set_join.c) and outside of them (pair_rounds.c).
  * The options' measure, threshold and bands are read here and nowhere else below. */
 #include "join/engine.h"
 
@@ -19,13 +18,12 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "join/components.h"
 #include "join/containment_keepers.h"
-#include "join/deciding_pairs.h"
 #include "join/gate.h"
 #include "join/groups.h"
 #include "join/join_private.h"
 #include "join/matches.h"
+#include "join/pair_rounds.h"
 #include "join/pairs.h"
 #include "join/set_join.h"
 #include "join/similar_private.h"
@@ -60,8 +58,9 @@ struct run {
     twin_similar_counts *counts;
     const struct twin__deciding_options *deciding; /* NULL: all similar pairs are wanted */
     struct twin__engine_part part;                 /* candidates that were found before, if any */
-    struct twin__components components;            /* if these are wanted */
-    struct twin__pair_overflow overflow;           /* of the candidates, where memory is limited */
+    enum twin__join_mode mode;
+    struct twin__components components;  /* TWIN__JOIN_CONNECT */
+    struct twin__pair_overflow overflow; /* of the candidates, where memory is limited */
 };
 
 /* ---- candidates ---- */
@@ -210,7 +209,9 @@ static void count_groups(twin_similar_counts *counts, const struct twin__groups 
 static twin_status join_groups(struct run *run, twin_error *error)
 {
     const struct twin__deciding_options *deciding = run->deciding;
-    struct twin__set_join_options options = { .threshold = run->options->threshold,
+    struct twin__set_join_options options = { .mode = run->mode,
+                                              .components = run->mode == TWIN__JOIN_CONNECT ? &run->components : NULL,
+                                              .threshold = run->options->threshold,
                                               .exec = run->options->exec,
                                               .progress = run->options->progress,
                                               .memory_bytes = run->options->memory_bytes };
@@ -220,9 +221,7 @@ static twin_status join_groups(struct run *run, twin_error *error)
     if (run->candidates.joined.count == 0)
         return TWIN_OK;
     if (deciding) {
-        options.mode = run->components.group ? TWIN__JOIN_CONNECT : TWIN__JOIN_KEPT;
         options.most_room = deciding->most_room;
-        options.components = run->components.group ? &run->components : NULL;
         options.order = deciding->order;
         options.context = deciding->context;
         twin__candidates_free_pairs(&run->candidates);
@@ -240,64 +239,6 @@ static twin_status join_groups(struct run *run, twin_error *error)
 
 /* ---- all of it ---- */
 
-/* Marks the documents of groups, which are decided later. */
-static bool *mark_joined(const struct run *run)
-{
-    const struct twin__groups *joined = &run->candidates.joined;
-    bool *marks = calloc(run->provider->count + 1, sizeof *marks);
-    for (size_t i = 0; marks && i < joined->count; i++)
-        for (size_t k = 0; k < joined->items[i].count; k++)
-            marks[joined->documents[joined->items[i].begin + k]] = true;
-    return marks;
-}
-
-static twin_status verify_deciding(struct run *run, struct twin__verify_options options, bool in_batches,
-                                   twin_error *error)
-{
-    bool needed = in_batches || run->candidates.joined.count;
-    bool *unsure = needed ? mark_joined(run) : NULL;
-    if (needed && !unsure)
-        return twin__fail_memory(error);
-    twin_status status = in_batches ? twin__deciding_batches(run->out, &run->counts->verified, run->provider,
-                                                             &run->overflow, unsure, options, error)
-                                    : twin__deciding_pairs(run->out, &run->counts->verified, run->provider,
-                                                           &run->candidates.pairs, unsure, options, error);
-    free(unsure);
-    return status;
-}
-
-static twin_status verify_pairs(struct run *run, struct twin__pairs *pairs, struct twin__verify_options options,
-                                twin_error *error)
-{
-    if (run->components.group)
-        return twin__components_connect(run->out, &run->components, &run->counts->verified, run->provider, pairs,
-                                        options, error);
-    run->counts->verified += pairs->count;
-    return twin__verify_pairs(run->out, run->provider, pairs, options, error);
-}
-
-/* Pairs of one component are not needed. */
-static bool is_needed(void *context, uint32_t low, uint32_t high)
-{
-    uint32_t *group = context;
-    return !group || twin__union_root(group, low) != twin__union_root(group, high);
-}
-
-static twin_status verify_batches(struct run *run, struct twin__verify_options options, twin_error *error)
-{
-    struct twin__pair_batches batches;
-    struct twin__pairs pairs = { 0 };
-    twin_status status = twin__pair_batches_init(&batches, &run->overflow, error);
-    while (status == TWIN_OK && batches.has_next) {
-        status = twin__pair_batches_next(&pairs, &batches, is_needed, run->components.group, error);
-        if (status == TWIN_OK)
-            status = verify_pairs(run, &pairs, options, error);
-    }
-    twin__pair_batches_clear(&batches);
-    free(pairs.items);
-    return status;
-}
-
 /* Whether pairs are compared some at a time: then all of them are in the overflow. */
 static twin_status move_to_overflow(bool *in_batches, struct run *run, twin_error *error)
 {
@@ -312,18 +253,23 @@ static twin_status move_to_overflow(bool *in_batches, struct run *run, twin_erro
     return with_sentence(error, status);
 }
 
+/* Where the order of preference is not that of the documents, all pairs outside groups are compared. */
 static twin_status verify_exactly(struct run *run, twin_error *error)
 {
     const twin_similar_options *options = run->options;
     struct twin__set_rule rule = { options->measure, options->threshold };
-    struct twin__verify_options verify = { twin__compare_sets(&rule), options->exec, options->progress };
-    bool in_batches;
+    bool all = run->mode == TWIN__JOIN_KEPT && !run->deciding->by_number, in_batches;
+    struct twin__pair_rounds_options rounds = {
+        .mode = all ? TWIN__JOIN_ALL : run->mode,
+        .joined = &run->candidates.joined,
+        .components = run->mode == TWIN__JOIN_CONNECT ? &run->components : NULL,
+        .verify = { twin__compare_sets(&rule), options->exec, options->progress },
+    };
     twin_status status = move_to_overflow(&in_batches, run, error);
     if (status != TWIN_OK)
         return status;
-    if (run->deciding && run->deciding->by_number && !run->components.group)
-        return verify_deciding(run, verify, in_batches, error);
-    return in_batches ? verify_batches(run, verify, error) : verify_pairs(run, &run->candidates.pairs, verify, error);
+    rounds.overflow = in_batches ? &run->overflow : NULL;
+    return twin__pair_rounds(run->out, &run->counts->verified, run->provider, &run->candidates.pairs, &rounds, error);
 }
 
 /* From candidates to matches. */
@@ -438,17 +384,13 @@ twin_status twin__engine_find_part(twin_matches *out, twin_similar_counts *count
                        .counts = counts,
                        .deciding = options,
                        .part = part };
-    if (!options->chain)
-        return find(&run, error);
-    if (options->search->measure == TWIN_CONTAINMENT) { /* all pairs */
-        run.deciding = NULL;
-        return find(&run, error);
-    }
-    struct twin__deciding_options connecting = *options;
-    connecting.components = &run.components;
-    run.deciding = &connecting;
-    twin_status status =
-        twin__components_init(&run.components, provider->count) ? find(&run, error) : twin__fail_memory(error);
+    if (options->chain && options->search->measure == TWIN_CONTAINMENT)
+        run.deciding = NULL; /* all pairs */
+    else
+        run.mode = options->chain ? TWIN__JOIN_CONNECT : TWIN__JOIN_KEPT;
+    if (run.mode == TWIN__JOIN_CONNECT && !twin__components_init(&run.components, provider->count))
+        return twin__fail_memory(error);
+    twin_status status = find(&run, error);
     twin__components_clear(&run.components);
     return status;
 }

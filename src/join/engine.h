@@ -21,7 +21,6 @@ struct twin__deciding_options {
     const twin_similar_options *search; /* by Jaccard similarity or containment, verified exactly */
 
     bool chain; /* connected components are wanted: similar pairs that connect them, and no order */
-    struct twin__components *components; /* of the engine, while it finds them */
 
     /* *out becomes all documents of the provider, of those listed the more preferred first; called once at most. */
     twin_status (*order)(const uint32_t **out, void *context, const uint32_t *documents, size_t count,

@@ -23,6 +23,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/random.h"
+#include "join/items.h"
 #include "join/join_private.h"
 #include "kernels/kernels.h"
 
@@ -211,58 +212,16 @@ twin_status twin__groups_list(struct twin__groups *out, uint32_t *of, size_t doc
 
 /* ---- the choice ---- */
 
-/* Documents of a group, spread over it. */
-struct sampled {
-    uint64_t *items;  /* set after set */
-    uint64_t *sorted; /* the same, all together */
-    size_t count, capacity;
-    size_t begins[SAMPLE + 1];
-    size_t sets;
-};
-
-static void sampled_clear(struct sampled *sample)
-{
-    free(sample->items);
-    free(sample->sorted);
-}
-
-static twin_status fetch_sample(struct sampled *out, const struct twin__provider *provider, const uint32_t *documents,
-                                size_t count, twin_error *error)
-{
-    enum { DOCUMENTS_OF_EACH = 16, MOST_ITEMS = 1 << 20 };
-    size_t most = count / DOCUMENTS_OF_EACH < SAMPLE ? count / DOCUMENTS_OF_EACH : SAMPLE;
-    for (size_t i = 0; i < most && out->count < MOST_ITEMS; i++) {
-        uint32_t document = documents[i * count / most];
-        twin_set set;
-        if (provider->is_long && provider->is_long(provider, document))
-            continue;
-        twin_status status = twin__provider_set(&set, provider, document, 0, error);
-        if (status != TWIN_OK)
-            return status;
-        if (!TWIN__ARRAY_GROW(&out->items, &out->capacity, out->count, set.count + 1))
-            return twin__fail_memory(error);
-        if (set.count)
-            memcpy(out->items + out->count, set.items, set.count * sizeof *set.items);
-        out->count += set.count;
-        out->begins[++out->sets] = out->count;
-    }
-    out->sorted = malloc((out->count + 1) * sizeof *out->sorted);
-    if (!out->sorted)
-        return twin__fail_memory(error);
-    if (out->count)
-        memcpy(out->sorted, out->items, out->count * sizeof *out->sorted);
-    return twin__sort_numbers(out->sorted, out->count) ? TWIN_OK : twin__fail_memory(error);
-}
-
 /* How many other sets of the sample have each posting that the index would look at for one set: frequent items are bits
  * there, and of the rare ones as many may be left out as a similar set must share, those with the longest lists. */
-static double count_postings(const struct sampled *sample, size_t set, double threshold)
+static double count_postings(const struct twin__set_sample *sample, const uint64_t *sorted, size_t set,
+                             double threshold)
 {
     enum { FREQUENT = 16 }; /* one set of so many has the item */
-    size_t with[SAMPLE] = { 0 }, size = sample->begins[set + 1] - sample->begins[set], rare = 0;
+    size_t with[TWIN__SAMPLED_SETS] = { 0 }, size = sample->begins[set + 1] - sample->begins[set], rare = 0;
     for (size_t i = sample->begins[set]; i < sample->begins[set + 1]; i++) {
-        size_t first = twin__lower_bound(sample->sorted, sample->count, sample->items[i]), end = first;
-        while (end < sample->count && sample->sorted[end] == sample->items[i])
+        size_t first = twin__lower_bound(sorted, sample->count, sample->items[i]), end = first;
+        while (end < sample->count && sorted[end] == sample->items[i])
             end++;
         size_t others = end - first - 1;
         if (others * FREQUENT >= sample->sets && others > 0)
@@ -272,7 +231,7 @@ static double count_postings(const struct sampled *sample, size_t set, double th
     }
     double needed = ceil(threshold * (double)size) - (double)(size - rare), postings = 0;
     size_t left = needed > 0 ? rare - (size_t)needed : rare;
-    for (size_t others = 0; others < SAMPLE && left > 0; others++) {
+    for (size_t others = 0; others < TWIN__SAMPLED_SETS && left > 0; others++) {
         size_t taken = with[others] < left ? with[others] : left;
         postings += (double)(taken * others);
         left -= taken;
@@ -285,19 +244,34 @@ struct looks {
     double items, postings;
 };
 
-static twin_status index_looks(struct looks *out, const struct twin__provider *provider, const uint32_t *documents,
-                               size_t count, double threshold, twin_error *error)
+static bool count_looks(struct looks *out, const struct twin__set_sample *sample, size_t documents, double threshold)
 {
     static const double PER_ITEM = 3;
-    struct sampled sample = { 0 };
-    double sets, postings = 0;
-    twin_status status = fetch_sample(&sample, provider, documents, count, error);
-    for (size_t i = 0; i < sample.sets && status == TWIN_OK; i++)
-        postings += count_postings(&sample, i, threshold);
-    sets = sample.sets > 1 ? (double)sample.sets : 2;
-    out->items = PER_ITEM * (double)sample.count / sets;
-    out->postings = postings / sets * (double)count / (sets - 1) / 2; /* a set is looked up among those before it */
-    sampled_clear(&sample);
+    double sets = sample->sets > 1 ? (double)sample->sets : 2, postings = 0;
+    uint64_t *sorted = malloc((sample->count + 1) * sizeof *sorted);
+    if (sorted && sample->count)
+        memcpy(sorted, sample->items, sample->count * sizeof *sorted);
+    bool good = sorted && twin__sort_numbers(sorted, sample->count);
+    for (size_t i = 0; i < sample->sets && good; i++)
+        postings += count_postings(sample, sorted, i, threshold);
+    out->items = PER_ITEM * (double)sample->count / sets;
+    out->postings =
+        postings / sets * (double)documents / (sets - 1) / 2; /* a set is looked up among those before it */
+    free(sorted);
+    return good;
+}
+
+static twin_status index_looks(struct looks *out, const struct twin__set_source *source, double threshold,
+                               twin_error *error)
+{
+    enum { DOCUMENTS_OF_EACH = 16 };
+    struct twin__set_sample sample = { 0 };
+    size_t most = source->count / DOCUMENTS_OF_EACH;
+    twin_status status =
+        twin__set_sample_draw(&sample, source, most < TWIN__SAMPLED_SETS ? most : TWIN__SAMPLED_SETS, error);
+    if (status == TWIN_OK && !count_looks(out, &sample, source->count, threshold))
+        status = twin__fail_memory(error);
+    free(sample.items);
     return status;
 }
 
@@ -311,12 +285,12 @@ twin_status twin__group_is_for_index(bool *out, const struct twin__provider *pro
     const struct twin__group *group = &groups->items[number];
     double documents = (double)group->count, passing = group->passing / documents;
     double listing = group->meetings / documents + PER_COMPARISON * passing;
-    struct looks index;
+    struct looks index = { 0 };
     *out = group->count <= SMALL ? passing > 1 : listing > LEAST_PER_DOCUMENT;
     if (!*out || group->count <= SMALL)
         return TWIN_OK;
-    twin_status status =
-        index_looks(&index, provider, groups->documents + group->begin, group->count, threshold, error);
+    struct twin__set_source source = { provider, groups->documents + group->begin, group->count, 0 };
+    twin_status status = index_looks(&index, &source, threshold, error);
     /* Documents that have pairs to compare are fetched either way. */
     listing += index.items * (passing < 1 ? passing : 1);
     *out = listing > index.items + index.postings;

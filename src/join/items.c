@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/error.h"
 #include "join/join_private.h"
 #include "kernels/kernels.h"
 #include "kernels/sort.h"
@@ -305,4 +306,60 @@ void twin__frequent_items_count(const struct twin__item_counters *counters,
     for (size_t bin = 0; bin < bins->count; bin++)
         for (int twice = 0; twice < 2; twice++)
             twin__items_count(counters, bins->items + BIN_ROOM * bin, bins->held[bin]);
+}
+
+/* ---- samples of sets ---- */
+
+twin_status twin__set_sample_draw(struct twin__set_sample *out, const struct twin__set_source *source, size_t most,
+                                  twin_error *error)
+{
+    enum { MOST_ITEMS = 1 << 20 };
+    const struct twin__provider *provider = source->provider;
+    for (size_t i = 0; i < most && out->count < MOST_ITEMS; i++) {
+        uint32_t document = source->documents[i * source->count / most];
+        twin_set set;
+        if (provider->is_long && provider->is_long(provider, document))
+            continue;
+        twin_status status = twin__provider_set(&set, provider, document, source->worker, error);
+        if (status != TWIN_OK)
+            return status;
+        if (!TWIN__ARRAY_GROW(&out->items, &out->capacity, out->count, set.count + 1))
+            return twin__fail_memory(error);
+        if (set.count)
+            memcpy(out->items + out->count, set.items, set.count * sizeof *set.items);
+        out->count += set.count;
+        out->begins[++out->sets] = out->count;
+    }
+    return TWIN_OK;
+}
+
+/* Takes the items that one in sixteen sets of the sample has, and two at least: below that, posting lists are faster than
+ * bits. */
+static bool choose_frequent(struct twin__frequent_items *out, struct twin__set_sample *sample)
+{
+    size_t least = sample->sets / 16 > 2 ? sample->sets / 16 : 2, kept = 0;
+    if (!twin__sort_numbers(sample->items, sample->count))
+        return false;
+    for (size_t begin = 0, end; begin < sample->count; begin = end) {
+        for (end = begin + 1; end < sample->count && sample->items[end] == sample->items[begin]; end++)
+            ;
+        if (end - begin >= least)
+            sample->items[kept++] = sample->items[begin];
+    }
+    return twin__frequent_items_init(out, sample->items, kept);
+}
+
+twin_status twin__frequent_items_find(struct twin__frequent_items *out, const struct twin__set_source *source,
+                                      twin_error *error)
+{
+    enum { SHARE = 8, FEWEST = 16 };
+    struct twin__set_sample sample = { 0 };
+    size_t most = source->count / SHARE < FEWEST ? FEWEST : source->count / SHARE;
+    most = most < TWIN__SAMPLED_SETS ? most : TWIN__SAMPLED_SETS;
+    *out = (struct twin__frequent_items){ 0 };
+    twin_status status = twin__set_sample_draw(&sample, source, most < source->count ? most : source->count, error);
+    if (status == TWIN_OK && !choose_frequent(out, &sample))
+        status = twin__fail_memory(error);
+    free(sample.items);
+    return status;
 }

@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <twinsift/set.h>
 
+#include "join/join_private.h"
+
 /* ---- bins ---- */
 
 /* A kernel (mark_items in kernels.h) compares an item with a whole bin at once, so that a document need not be sorted to be
@@ -142,5 +144,34 @@ bool twin__frequent_items_divide(uint64_t *bits, struct twin__item_marks *marks,
 /* Counts them as items that more than one set has. */
 void twin__frequent_items_count(const struct twin__item_counters *counters,
                                 const struct twin__frequent_items *frequent);
+
+/* ---- samples of sets ---- */
+
+/* Which documents, and the worker that fetches them. */
+struct twin__set_source {
+    const struct twin__provider *provider;
+    const uint32_t *documents;
+    size_t count;
+    int worker;
+};
+
+enum { TWIN__SAMPLED_SETS = 64 };
+
+/* Some of the sets, spread over the source. Begin with {0}, free `items` in the end. */
+struct twin__set_sample {
+    uint64_t *items; /* set after set */
+    size_t count, capacity;
+    size_t begins[TWIN__SAMPLED_SETS + 1];
+    size_t sets;
+};
+
+/* Draws `most` sets, or fewer if they are large; none of long documents. A failure also fills `error`. */
+twin_status twin__set_sample_draw(struct twin__set_sample *out, const struct twin__set_source *source, size_t most,
+                                  twin_error *error);
+
+/* Finds out from a sample of a source which items are frequent. End with twin__frequent_items_clear(), also after a
+ * failure, which fills `error`. */
+twin_status twin__frequent_items_find(struct twin__frequent_items *out, const struct twin__set_source *source,
+                                      twin_error *error);
 
 #endif

@@ -9,6 +9,13 @@
 #include "collection/provider.h"
 #include "kernels/sort.h"
 
+/* What is searched for. */
+enum twin__join_mode {
+    TWIN__JOIN_ALL,     /* all similar pairs */
+    TWIN__JOIN_KEPT,    /* pairs from which it follows which documents are kept */
+    TWIN__JOIN_CONNECT, /* pairs that connect components, and no others */
+};
+
 /* ---- documents of a provider ---- */
 
 /* Whether the pair is wanted. */

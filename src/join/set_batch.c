@@ -41,10 +41,10 @@ static twin_status begin_some(void *context, size_t begin, size_t end, int worke
     twin_status status = TWIN_OK;
     for (size_t i = begin; i < end && status == TWIN_OK; i++) {
         struct twin__join_group *group = &state->groups[state->begun[i]];
-        struct twin__family_source source = { .provider = state->provider,
-                                              .documents = state->by_group + group->begin,
-                                              .count = group->count,
-                                              .first_worker = worker };
+        struct twin__set_source source = { .provider = state->provider,
+                                           .documents = state->by_group + group->begin,
+                                           .count = group->count,
+                                           .worker = worker };
         status = twin__set_index_init(&group->index, &source, state->options->threshold, error);
     }
     return status;
@@ -200,6 +200,17 @@ static twin_status add_links(struct twin__join_slot *slot, struct twin__join_sta
     return TWIN_OK;
 }
 
+/* Finds all members that are similar; or of those that are listed with the document. */
+static bool search(struct twin__index_scratch *scratch, const struct twin__set_index *index,
+                   const struct twin__index_query *query, const struct twin__pairs *listed, uint32_t document)
+{
+    if (!listed)
+        return twin__set_index_all(scratch, index, query);
+    size_t begin = twin__lower_bound(listed->items, listed->count, (uint64_t)document << 32);
+    size_t end = twin__lower_bound(listed->items, listed->count, ((uint64_t)document + 1) << 32);
+    return twin__set_index_listed(scratch, index, query, listed->items + begin, end - begin);
+}
+
 static twin_status search_slot(struct twin__join_slot *slot, struct twin__join_state *state, int number,
                                twin_error *error)
 {
@@ -219,7 +230,7 @@ static twin_status search_slot(struct twin__join_slot *slot, struct twin__join_s
         query.group = components->group;
         query.root = twin__union_find(components->group, slot->document);
     }
-    if (!twin__set_index_all(&state->workers[number].scratch, index, &query))
+    if (!search(&state->workers[number].scratch, index, &query, state->options->listed, slot->document))
         return twin__fail_memory(error);
     return add_links(slot, state, number, error);
 }

@@ -26,13 +26,13 @@
 
 enum { BLOCK = 64, REGION = 64 * BLOCK }; /* members */
 
-twin_status twin__set_index_init(struct twin__set_index *out, const struct twin__family_source *source,
-                                 double threshold, twin_error *error)
+twin_status twin__set_index_init(struct twin__set_index *out, const struct twin__set_source *source, double threshold,
+                                 twin_error *error)
 {
     *out = (struct twin__set_index){ .threshold = threshold, .share = threshold / (1 + threshold) * (1 - 1e-12) };
     for (size_t i = 0; i < TWIN__TOP_SURPLUSES; i++)
         out->top_surpluses[i] = -INFINITY;
-    return twin__family_frequent(&out->frequent, source, error);
+    return twin__frequent_items_find(&out->frequent, source, error);
 }
 
 void twin__set_index_clear(struct twin__set_index *index)
@@ -509,4 +509,42 @@ bool twin__set_index_all(struct twin__index_scratch *scratch, const struct twin_
     }
     end_search(&search);
     return good;
+}
+
+/* The first member from `begin` on whose document is not before this one. */
+static size_t find_member(const struct twin__set_index *index, size_t begin, uint32_t document)
+{
+    size_t count = index->count - begin;
+    while (count > 0) {
+        size_t half = count / 2;
+        bool before = index->members[begin + half].document < document;
+        begin += before ? half + 1 : 0;
+        count = before ? count - half - 1 : half;
+    }
+    return begin;
+}
+
+bool twin__set_index_listed(struct twin__index_scratch *scratch, const struct twin__set_index *index,
+                            const struct twin__index_query *query, const uint64_t *documents, size_t count)
+{
+    struct search search = { .index = index, .scratch = scratch, .query = *query };
+    size_t classes[CLASSES] = { 0 }, member = query->begin;
+    scratch->found_count = 0;
+    if (query->set.size == 0)
+        return true;
+    if (!make_room(&search) || !TWIN__ARRAY_GROW(&scratch->found, &scratch->found_capacity, 0, count + 1))
+        return false;
+    (query->ids ? number_member : number_rare)(&search, classes);
+    for (size_t i = 0; i < count; i++) {
+        member = find_member(index, member, (uint32_t)documents[i]);
+        if (member >= query->end)
+            break;
+        if (index->members[member].document != (uint32_t)documents[i])
+            continue;
+        double similarity = compare(&search, member);
+        if (similarity >= 0)
+            scratch->found[scratch->found_count++] = (struct twin__set_found){ member, similarity };
+    }
+    end_search(&search);
+    return true;
 }

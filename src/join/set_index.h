@@ -6,7 +6,7 @@
 #ifndef TWIN_JOIN_SET_INDEX_H
 #define TWIN_JOIN_SET_INDEX_H
 
-#include "join/family_sets.h"
+#include "join/items.h"
 
 /* The members that have an item: one of them, or where their list begins. */
 struct twin__set_postings {
@@ -45,8 +45,8 @@ struct twin__set_index {
 
 /* Finds out from a sample of the source which items are frequent; no member yet. End with twin__set_index_clear(). A
  * failure also fills `error`. */
-twin_status twin__set_index_init(struct twin__set_index *out, const struct twin__family_source *source,
-                                 double threshold, twin_error *error);
+twin_status twin__set_index_init(struct twin__set_index *out, const struct twin__set_source *source, double threshold,
+                                 twin_error *error);
 void twin__set_index_clear(struct twin__set_index *index);
 
 /* About how much memory it takes, in units of eight bytes. */
@@ -104,5 +104,9 @@ bool twin__set_index_first(size_t *out, double *similarity, struct twin__index_s
 /* Finds all members that are similar, in order: scratch->found. */
 bool twin__set_index_all(struct twin__index_scratch *scratch, const struct twin__set_index *index,
                          const struct twin__index_query *query);
+
+/* The same of those listed alone: documents in increasing order, as the members were added. Others are no members. */
+bool twin__set_index_listed(struct twin__index_scratch *scratch, const struct twin__set_index *index,
+                            const struct twin__index_query *query, const uint64_t *documents, size_t count);
 
 #endif

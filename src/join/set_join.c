@@ -127,7 +127,7 @@ static void order_by_group(struct twin__join_state *state)
 static void report(const struct twin__join_state *state, size_t remaining)
 {
     bool all = state->options->mode == TWIN__JOIN_ALL;
-    if (state->options->progress.report)
+    if (state->options->progress.report && !state->options->listed)
         (void)twin__report(all ? &twin__stage_joining : &twin__stage_deciding, state->total - remaining,
                            state->total);
 }

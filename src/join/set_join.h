@@ -2,19 +2,17 @@
 #ifndef TWIN_JOIN_SET_JOIN_H
 #define TWIN_JOIN_SET_JOIN_H
 
-#include "join/components.h"
 #include "join/groups.h"
 #include "join/items.h"
+#include "join/matches.h"
+#include "join/pairs.h"
 #include "join/set_index.h"
 
-enum twin__set_join_mode {
-    TWIN__JOIN_ALL,     /* all similar pairs within groups */
-    TWIN__JOIN_KEPT,    /* for each document that is not kept, a pair with the most preferred one that is */
-    TWIN__JOIN_CONNECT, /* pairs that connect components, and no others */
-};
-
 struct twin__set_join_options {
-    enum twin__set_join_mode mode;
+    /* TWIN__JOIN_ALL:     all similar pairs within groups.
+     * TWIN__JOIN_KEPT:    for each document that is not kept, a pair with the most preferred one that is.
+     * TWIN__JOIN_CONNECT: pairs that connect components, and no others. */
+    enum twin__join_mode mode;
     double threshold; /* of Jaccard similarity */
     twin_exec exec;
     twin_progress progress; /* receives "deciding", or "joining" */
@@ -22,6 +20,10 @@ struct twin__set_join_options {
     size_t most_room;       /* for indexes, about, in units of eight bytes; 0: a default */
     size_t slots;           /* unless 0, the sets are signatures of so many slots (gate.h), and the similarity of a
                      match is the share of those that are equal */
+
+    const struct twin__pairs
+        *listed; /* TWIN__JOIN_ALL: unless NULL, only these are compared, sorted, the later document of
+                                       * each in the high half; and nothing is reported */
 
     struct twin__components *components; /* TWIN__JOIN_CONNECT: unites those of each pair that is added */
 

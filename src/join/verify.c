@@ -1,10 +1,8 @@
 /* verify.c — candidate pairs are compared, and those that are similar enough become matches.
  *
- * Documents that pairs connect, a component, get neighbouring ranks. A component with many pairs per document is
- * a family: mail of one campaign, pages of one template. Its sets are encoded once, and a pair then takes little
- * (family.h). All other pairs are compared one by one (verify_tiles.c).
- *
- * Many small families are taken by workers each on its own, large ones by all workers together. */
+ * Documents that pairs connect, a component, get neighbouring ranks. In a component with many pairs per document, mail of one
+ * campaign or pages of one template, each set is divided once into bits and rare items, and a pair then takes little: the
+ * index of sets compares the pairs that are listed (set_join.h). All other pairs are compared one by one (verify_tiles.c). */
 #include "join/verify.h"
 
 #include <stdlib.h>
@@ -14,16 +12,15 @@
 #include "base/error.h"
 #include "base/exec.h"
 #include "base/stages.h"
-#include "join/family.h"
 #include "join/join_private.h"
-#include "join/matches.h"
+#include "join/set_join.h"
 
-/* ---- components and families ---- */
+/* ---- components ---- */
 
 /* Documents of the ranks begin .. end-1 and the pairs among them. */
 struct component {
     uint32_t begin, end;
-    size_t first_pair, pairs;
+    size_t pairs;
     bool has_long; /* a document too long to be fetched */
 };
 
@@ -35,8 +32,8 @@ struct components {
 };
 
 /* Encoding a set takes as long as a dozen comparisons. Where sets do not stay in the cache of a tile, it is fetching
- * that counts: a family fetches each document once or twice, tiles fetch about one per pair. */
-static bool is_family(const struct component *component)
+ * that counts: the index fetches each document once or twice, tiles fetch about one per pair. */
+static bool is_dense(const struct component *component)
 {
     enum { STAY = 64, PAIRS_OF_EACH = 12, PAIRS_OF_EACH_IN_LARGE = 3 };
     size_t documents = component->end - component->begin;
@@ -125,51 +122,28 @@ static bool find_components(struct components *out, struct twin__verification *v
     return good;
 }
 
-/* Pairs of ranks: those of families as row and column, sorted, and all others. */
+/* Pairs of ranks: those of dense as row and column, sorted, and all others. */
 struct divided {
-    struct twin__pairs families, others;
+    struct twin__pairs dense, others;
 };
 
 static bool divide(struct divided *out, struct components *components, const struct twin__pairs *pairs, bool sets)
 {
     size_t dense = 0;
     for (size_t c = 0; c < components->count; c++)
-        dense += sets && is_family(&components->items[c]) ? components->items[c].pairs : 0;
-    if (!TWIN__ARRAY_GROW(&out->families.items, &out->families.capacity, 0, dense + 1) ||
+        dense += sets && is_dense(&components->items[c]) ? components->items[c].pairs : 0;
+    if (!TWIN__ARRAY_GROW(&out->dense.items, &out->dense.capacity, 0, dense + 1) ||
         !TWIN__ARRAY_GROW(&out->others.items, &out->others.capacity, 0, pairs->count - dense + 1))
         return false;
     for (size_t i = 0; i < pairs->count; i++) {
         uint32_t a = components->ranks[twin__pair_low(pairs->items[i])];
         uint32_t b = components->ranks[twin__pair_high(pairs->items[i])];
-        if (sets && is_family(&components->items[components->of[a]]))
-            out->families.items[out->families.count++] = a < b ? (uint64_t)b << 32 | a : (uint64_t)a << 32 | b;
+        if (sets && is_dense(&components->items[components->of[a]]))
+            out->dense.items[out->dense.count++] = pairs->items[i] << 32 | pairs->items[i] >> 32;
         else
             out->others.items[out->others.count++] = twin__pair(a, b);
     }
-    return twin__sort_numbers(out->families.items, dense);
-}
-
-/* Leaves the families, those with few pairs first, and notes where the pairs of each begin. */
-static int by_pairs(const void *a, const void *b)
-{
-    const struct component *x = a, *y = b;
-    if (x->pairs != y->pairs)
-        return x->pairs < y->pairs ? -1 : 1;
-    return (x->begin > y->begin) - (x->begin < y->begin);
-}
-
-static void keep_families(struct components *components)
-{
-    size_t kept = 0, first = 0;
-    for (size_t c = 0; c < components->count; c++)
-        if (is_family(&components->items[c])) {
-            components->items[kept] = components->items[c];
-            components->items[kept].first_pair = first;
-            first += components->items[kept++].pairs;
-        }
-    components->count = kept;
-    if (kept)
-        qsort(components->items, kept, sizeof *components->items, by_pairs);
+    return twin__sort_numbers(out->dense.items, dense);
 }
 
 static void components_clear(struct components *components)
@@ -179,91 +153,49 @@ static void components_clear(struct components *components)
     free(components->of);
 }
 
-/* ---- families ---- */
+/* ---- dense components ---- */
 
-struct families {
-    struct twin__verification *verification;
-    const struct components *components;
-    const uint64_t *pairs;
-    twin_matches *out, *found; /* `found` per worker */
-};
-
-struct listed {
-    const uint64_t *pairs; /* of one family, row in the high half, as ranks, column in the low */
-    size_t count;
-    uint32_t first_rank;
-};
-
-static size_t columns_of(uint32_t *out, const void *context, uint32_t row, uint32_t begin, uint32_t end)
+/* The dense components as groups. */
+static bool list_dense(struct twin__groups *out, const struct components *components, const uint32_t *by_rank)
 {
-    const struct listed *listed = context;
-    uint64_t from = (uint64_t)(listed->first_rank + row) << 32 | (listed->first_rank + begin);
-    uint64_t to = (uint64_t)(listed->first_rank + row) << 32 | (listed->first_rank + end);
-    size_t low = twin__lower_bound(listed->pairs, listed->count, from), count = 0;
-    for (; low < listed->count && listed->pairs[low] < to; low++)
-        out[count++] = (uint32_t)listed->pairs[low] - listed->first_rank;
-    return count;
+    size_t count = 0;
+    out->items = calloc(components->count + 1, sizeof *out->items);
+    for (size_t c = 0; out->items && c < components->count; c++) {
+        const struct component *component = &components->items[c];
+        if (!is_dense(component))
+            continue;
+        out->items[out->count++] = (struct twin__group){ count, component->end - component->begin, 0, 0, { 0 } };
+        count += component->end - component->begin;
+    }
+    out->documents = out->items ? malloc((count + 1) * sizeof *out->documents) : NULL;
+    count = 0;
+    for (size_t c = 0; out->documents && c < components->count; c++)
+        for (uint32_t rank = components->items[c].begin;
+             rank < components->items[c].end && is_dense(&components->items[c]); rank++)
+            out->documents[count++] = by_rank[rank];
+    return out->documents != NULL;
 }
 
-/* Below LARGE pairs a family is taken by one worker. */
-enum { LARGE = 1 << 17, MOST_ITEMS = 1 << 20, MOST_ITEMS_IN_LARGE = 1 << 22 };
-
-static twin_status join_family(twin_matches *out, const struct families *families, size_t i, twin_exec exec,
-                               int first_worker, twin_error *error)
+static twin_status join_dense(twin_matches *out, struct twin__verification *verification,
+                              const struct components *components, const struct twin__pairs *pairs, twin_error *error)
 {
-    struct twin__verification *verification = families->verification;
-    const struct component *component = &families->components->items[i];
-    struct listed listed = { families->pairs + component->first_pair, component->pairs, component->begin };
-    struct twin__family family = {
-        .source = { .provider = verification->provider,
-                    .documents = verification->documents + component->begin,
-                    .count = component->end - component->begin,
-                    .most_items = component->pairs < LARGE ? MOST_ITEMS : MOST_ITEMS_IN_LARGE,
-                    .exec = exec,
-                    .first_worker = first_worker },
-        .rule = *verification->options.comparison.sets,
-        .columns = columns_of,
-        .context = &listed,
-    };
+    enum { MOST_ROOM = 1 << 22 };
+    struct twin__groups groups = { 0 };
+    struct twin__set_join_options options = { .threshold = verification->options.comparison.sets->threshold,
+                                              .exec = verification->options.exec,
+                                              .most_room = MOST_ROOM,
+                                              .listed = pairs };
     uint64_t compared = 0;
-    twin_status status = twin__family_join(out, &compared, &family, error);
-    twin__verification_report(verification, component->pairs);
-    return status;
-}
-
-static twin_status join_small(void *context, size_t i, int worker, twin_error *error)
-{
-    struct families *families = context;
-    return join_family(&families->found[worker], families, i, (twin_exec){ TWIN_EXEC_SERIAL, 1 }, worker, error);
-}
-
-static twin_status hand_in(void *context, size_t i, int worker, twin_error *error)
-{
-    (void)i;
-    struct families *families = context;
-    return twin__matches_move(families->out, &families->found[worker]) ? TWIN_OK : twin__fail_memory(error);
-}
-
-static twin_status join_families(twin_matches *out, struct twin__verification *verification,
-                                 const struct components *components, const struct twin__pairs *pairs,
-                                 twin_error *error)
-{
-    twin_exec exec = verification->options.exec;
-    struct families families = { verification, components, pairs->items, .out = out };
-    size_t small = 0;
-    while (small < components->count && components->items[small].pairs < LARGE)
-        small++;
-    if (components->count == 0)
-        return TWIN_OK;
-    families.found = calloc((size_t)exec.workers, sizeof *families.found);
-    if (!families.found)
-        return twin__fail_memory(error);
-    twin_status status = twin__exec_try_in_order(exec, small, join_small, hand_in, &families, error);
-    for (size_t i = small; i < components->count && status == TWIN_OK; i++)
-        status = join_family(out, &families, i, exec, 0, error);
-    for (int i = 0; i < exec.workers; i++)
-        twin_matches_clear(&families.found[i]);
-    free(families.found);
+    size_t before = out->count;
+    twin__verification_report(verification, 0);
+    twin_status status =
+        list_dense(&groups, components, verification->documents) ? TWIN_OK : twin__fail_memory(error);
+    if (status == TWIN_OK)
+        status = twin__set_join(out, &compared, verification->provider, &groups, &options, error);
+    if (status != TWIN_OK)
+        out->count = before;
+    twin__groups_clear(&groups);
+    twin__verification_report(verification, pairs->count);
     return status;
 }
 
@@ -285,16 +217,15 @@ twin_status twin__verify_pairs(twin_matches *out, const struct twin__provider *p
     struct divided divided = { 0 };
     if (pairs->count == 0)
         return TWIN_OK;
+    const struct twin__set_rule *rule = options.comparison.sets;
+    bool by_sets = rule && rule->measure == TWIN_JACCARD;
     twin_status status = TWIN_OK;
-    if (!find_components(&components, &verification, pairs) ||
-        !divide(&divided, &components, pairs, options.comparison.sets != NULL))
+    if (!find_components(&components, &verification, pairs) || !divide(&divided, &components, pairs, by_sets))
         status = twin__fail_memory(error);
-    if (status == TWIN_OK && divided.families.count) {
-        keep_families(&components);
-        status = join_families(out, &verification, &components, &divided.families, error);
-    }
+    if (status == TWIN_OK && divided.dense.count)
+        status = join_dense(out, &verification, &components, &divided.dense, error);
     components_clear(&components);
-    free(divided.families.items);
+    free(divided.dense.items);
     if (status == TWIN_OK)
         status = twin__verify_tiles(out, &verification, &divided.others, error);
     free(divided.others.items);

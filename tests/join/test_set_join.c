@@ -16,6 +16,7 @@
 #include "join/gate.h"
 #include "join/set_join.h"
 #include "join/similar_private.h"
+#include "join/verify.h"
 #include "numbers.h"
 #include "scale.h"
 #include "slow_set.h"
@@ -296,6 +297,49 @@ static void groups_are_joined_each_by_itself(void **state)
         assert_int_equal(got.count, wanted);
         twin_matches_clear(&got);
     }
+}
+
+/* One pair of `every` is listed: the later document in the high half. */
+static void list_pairs(struct twin__pairs *out, const struct world *world, uint32_t every)
+{
+    for (uint32_t b = 0; b < world->count; b++)
+        for (uint32_t a = 0; a < b; a++)
+            if ((a + b * world->count) % every == 0)
+                assert_true(twin__pairs_add(out, (uint64_t)b << 32 | a));
+}
+
+static void listed_pairs_are_compared_and_no_others(void **state)
+{
+    (void)state;
+    static struct world world;
+    static const size_t rooms[] = { 0, 4000, 30000 };
+    struct recipe recipe = { 400, 3, 100, 5, 60, 40, 5, 20 };
+    draw(&world, &recipe, 13);
+    compare_all(&world);
+    struct twin__provider provider = provider_of(&world);
+    for (uint32_t every = 1; every <= 41; every += 40)
+        for (size_t r = 0; r < COUNT(rooms); r++) {
+            struct grouped grouped;
+            struct twin__pairs listed = { 0 };
+            twin_matches got = { 0 };
+            uint64_t compared = 0;
+            size_t wanted = 0;
+            list_pairs(&listed, &world, every);
+            struct twin__set_join_options options = {
+                .threshold = .5, .exec = execs[r], .most_room = rooms[r], .listed = &listed
+            };
+            assert_int_equal(twin__set_join(&got, &compared, &provider, all_of(&grouped, &world), &options, NULL),
+                             TWIN_OK);
+            for (size_t i = 0; i < listed.count; i++)
+                wanted += truth[(uint32_t)listed.items[i]][listed.items[i] >> 32] >= .5;
+            assert_int_equal(got.count, wanted);
+            for (size_t i = 0; i < got.count; i++)
+                assert_true((got.items[i].a + got.items[i].b * world.count) % every == 0 &&
+                            got.items[i].similarity == truth[got.items[i].a][got.items[i].b]);
+            assert_true(compared <= listed.count);
+            twin_matches_clear(&got);
+            free(listed.items);
+        }
 }
 
 /* ---- components ---- */
@@ -617,6 +661,7 @@ int main(void)
         cmocka_unit_test(many_phases_and_workers_find_the_same),
         cmocka_unit_test(pairs_between_two_collections_are_found),
         cmocka_unit_test(groups_are_joined_each_by_itself),
+        cmocka_unit_test(listed_pairs_are_compared_and_no_others),
         cmocka_unit_test(components_of_a_group_are_those_of_all_pairs),
         cmocka_unit_test(what_is_connected_is_not_compared_again),
         cmocka_unit_test(sizes_at_every_bound_are_joined),

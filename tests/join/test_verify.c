@@ -54,10 +54,16 @@ static twin_status fetch(struct twin__content *out, const struct twin__provider 
     return TWIN_OK;
 }
 
+static uint64_t size_of(const struct twin__provider *provider, uint32_t document)
+{
+    return ((const struct world *)provider->context)->counts[document];
+}
+
 static struct twin__provider provider_of(struct world *world)
 {
     return (struct twin__provider){ .count = DOCUMENTS,
                                     .signatures = { world->rows, SLOTS, world->documents, DOCUMENTS },
+                                    .size = size_of,
                                     .fetch = fetch,
                                     .context = world };
 }
