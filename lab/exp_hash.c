@@ -124,9 +124,52 @@ static void plot_quantiles(struct lab *lab, const char *caption)
     plot_end(lab, script, lab->now->name, caption);
 }
 
+enum { SIDE = 9 }; /* values of which the joint distribution of two functions is taken */
+
+/* ---- what Martins and Jesus 2015 draw: of the family and the items that they have */
+
+static struct table picture;
+
+static bool is_drawn(const struct hashes *hashes, const char *kind)
+{
+    return hashes->family == TWIN_HASH_FARM && strcmp(kind, kinds[0]) == 0;
+}
+
 /* ---- hash-distribution */
 
 enum { BINS = 100 };
+
+static void add_bins(const struct hashes *hashes)
+{
+    size_t count = hashes->items->count;
+    for (size_t f = 0; f < hashes->functions; f++) {
+        size_t bins[BINS] = { 0 };
+        for (size_t i = 0; i < count; i++)
+            bins[(size_t)(((unsigned __int128)hashes->values[f * count + i] * BINS) >> 64)]++;
+        for (size_t b = 0; b < BINS; b++)
+            table_row(&picture, "%zu\t%.3f\t%zu", f + 1, ((double)b + 0.5) / BINS, bins[b]);
+    }
+}
+
+static void plot_bins(struct lab *lab, size_t count)
+{
+    enum { COLUMNS = 5, FUNCTIONS = 10 };
+    FILE *script = plot_begin(lab);
+    fprintf(
+        script,
+        "set terminal svg size 760,400\nset multiplot layout %d,%d title \"farm, random strings: items per bin\"\n"
+        "unset key\nset lmargin 5\nset rmargin 1\nset bmargin 2\nset xtics 0.5 font ',10'\nset ytics font ',10'\n"
+        "set format y '%%.0s%%c'\nset style fill solid 0.7 noborder\n",
+        FUNCTIONS / COLUMNS, COLUMNS);
+    for (int f = 1; f <= FUNCTIONS; f++)
+        fprintf(script,
+                "set title 'function %d' font ',11'\nplot [0:1][0:%zu] 'hash-distribution-bins.tsv' skip 1 using "
+                "2:($1 == %d ? $3 : NaN) with boxes lc '#1f6fb2', %g ls 9\n",
+                f, count * 3 / 2 / BINS, f, (double)count / BINS);
+    fputs("unset multiplot\n", script);
+    plot_end(lab, script, "hash-distribution-bins",
+             "Histograms of ten functions, as Martins and Jesus 2015 draw them; the line is the mean.");
+}
 
 /* χ² of the values of one function over bins of their whole range, or of their remainders modulo the bins. */
 static double spread(double *largest, const uint64_t *values, size_t count, bool low)
@@ -149,6 +192,8 @@ static size_t judge_distribution(double *p_values, struct table *table, const st
     size_t count = hashes->items->count, tests = 0;
     double total = 0;
     (void)lab;
+    if (is_drawn(hashes, kind))
+        add_bins(hashes);
     for (int low = 0; low < 2; low++) {
         double largest = 0, sum = 0, worst = 0;
         for (size_t f = 0; f < hashes->functions; f++) {
@@ -176,7 +221,10 @@ void exp_hash_distribution(struct lab *lab)
     say(lab,
         "10 functions per family, %zu items, %d bins. Reference (Martins and Jesus 2015): histograms look uniform.",
         count, (int)BINS);
+    table_begin(&picture, "hash-distribution-bins", "function\tvalue\titems");
     run_families(lab, &table, &quantiles, 10, count, judge_distribution, NULL);
+    table_write_only(lab, &picture);
+    plot_bins(lab, count);
     plot_quantiles(lab, "p-values of the χ² tests for uniformity, in order, against those expected by chance.");
 }
 
@@ -253,6 +301,32 @@ static void add_histogram(struct table *out, const struct correlations *c, const
 
 static struct table histogram;
 
+static void add_matrix(const struct correlations *c)
+{
+    for (size_t a = 0; a < c->functions; a++)
+        for (size_t b = 0; b < c->functions; b++)
+            if (a == b)
+                table_row(&picture, "%zu\t%zu\tNaN", a + 1, b + 1);
+            else
+                table_row(&picture, "%zu\t%zu\t%.6f", a + 1, b + 1,
+                          c->matrix[a < b ? a * c->functions + b : b * c->functions + a]);
+}
+
+/* Squares of a colour each, around a white zero. */
+static void plot_squares(struct lab *lab, const char *name, int side, double most, const char *label,
+                         const char *scale, const char *caption)
+{
+    FILE *script = plot_begin(lab);
+    fprintf(script,
+            "set terminal svg size 620,560\nset size ratio -1\nunset grid\nunset key\nset rmargin 12\n"
+            "set palette defined (-1 '#1f6fb2', 0 '#ffffff', 1 '#c8401e')\nset cbrange [%g:%g]\nset cblabel '%s'\n"
+            "set xlabel '%s'\nset ylabel '%s'\n"
+            "plot [0.5:%d.5][0.5:%d.5] '%s.tsv' skip 1 using 1:2:($3*%s) with image pixels\n",
+            -most, most, label, side == SIDE ? "ninth of the values of one function" : "function",
+            side == SIDE ? "of the other" : "function", side, side, name, scale);
+    plot_end(lab, script, name, caption);
+}
+
 static size_t judge_correlation(double *p_values, struct table *table, const struct lab *lab,
                                 const struct hashes *hashes, const char *kind)
 {
@@ -278,6 +352,8 @@ static size_t judge_correlation(double *p_values, struct table *table, const str
               sqrt(squares / (double)tests), expected, (double)outside / (double)tests, share.low, share.high,
               largest, all);
     add_histogram(&histogram, &c, family, kind);
+    if (is_drawn(hashes, kind))
+        add_matrix(&c);
     free(c.columns);
     free(c.matrix);
     return tests;
@@ -296,8 +372,13 @@ void exp_hash_correlation(struct lab *lab)
         "100 functions per family, 4,950 pairs, %zu items. Reference (Martins and Jesus 2015): nearly all |r| < "
         "0.01.",
         count);
+    table_begin(&picture, "hash-correlation-matrix", "function\tother\tcorrelation");
     run_families(lab, &table, &quantiles, 100, count, judge_correlation, "numbers");
     table_write_only(lab, &histogram);
+    table_write_only(lab, &picture);
+    plot_squares(
+        lab, "hash-correlation-matrix", 100, 0.01, "correlation", "1",
+        "Correlations of 100 functions, which Martins and Jesus 2015 draw as a surface (farm, random strings).");
     FILE *script = plot_begin(lab);
     fprintf(script, "set xlabel 'correlation of two functions, in standard errors (1/√n)'\nset ylabel 'density'\n"
                     "plot [-5:5][0:*] exp(-x*x/2)/sqrt(2*pi) ls 1 title 'chance: normal'");
@@ -314,8 +395,6 @@ void exp_hash_correlation(struct lab *lab)
 }
 
 /* ---- hash-independence */
-
-enum { SIDE = 9 };
 
 static size_t side_of(uint64_t value)
 {
@@ -343,12 +422,30 @@ static double dependence(double *largest, double *squares, const uint64_t *x, co
     return chi_square;
 }
 
+static void add_cells(const struct hashes *hashes)
+{
+    size_t count = hashes->items->count;
+    double joint[SIDE][SIDE] = { { 0 } }, rows[SIDE] = { 0 }, columns[SIDE] = { 0 }, n = (double)count;
+    for (size_t i = 0; i < count; i++)
+        joint[side_of(hashes->values[i])][side_of(hashes->values[count + i])]++;
+    for (size_t a = 0; a < SIDE; a++)
+        for (size_t b = 0; b < SIDE; b++) {
+            rows[a] += joint[a][b];
+            columns[b] += joint[a][b];
+        }
+    for (size_t a = 0; a < SIDE; a++)
+        for (size_t b = 0; b < SIDE; b++)
+            table_row(&picture, "%zu\t%zu\t%.7f", a + 1, b + 1, joint[a][b] / n - rows[a] / n * columns[b] / n);
+}
+
 static size_t judge_independence(double *p_values, struct table *table, const struct lab *lab,
                                  const struct hashes *hashes, const char *kind)
 {
     size_t count = hashes->items->count, tests = 0;
     double largest = 0, squares = 0, sum = 0, worst = 0, freedom = (SIDE - 1) * (SIDE - 1);
     (void)lab;
+    if (is_drawn(hashes, kind))
+        add_cells(hashes);
     for (size_t a = 0; a < hashes->functions; a++)
         for (size_t b = a + 1; b < hashes->functions; b++) {
             double chi_square =
@@ -376,6 +473,10 @@ void exp_hash_independence(struct lab *lab)
         "10 functions per family, 45 pairs, %zu items, joint 9 × 9 pmf against the product of its marginals. "
         "Reference (Martins and Jesus 2015): differences of order 10⁻⁴.",
         count);
+    table_begin(&picture, "hash-independence-cells", "value of one\tvalue of the other\tdifference");
     run_families(lab, &table, &quantiles, 10, count, judge_independence, NULL);
+    table_write_only(lab, &picture);
+    plot_squares(lab, "hash-independence-cells", SIDE, 10, "joint pmf less the product, in 10^{-4}", "1e4",
+                 "The 9 × 9 differences that Martins and Jesus 2015 draw: two functions of farm, random strings.");
     plot_quantiles(lab, "p-values of the χ² tests for independence of two functions, in order, against chance.");
 }

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-const size_t depths[DEPTHS] = { 5, 10, 25, 50, 100, 200 };
+const size_t depths[DEPTHS] = { 1, 2, 5, 10, 25, 50, 100, 150, 200 };
 
 void fold_labels(struct keys *out, const uint32_t *labels, uint64_t start)
 {

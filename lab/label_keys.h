@@ -4,7 +4,7 @@
 
 #include "texts.h"
 
-enum { TREES = 5, DEPTHS = 6, DEEPEST = 200 };
+enum { TREES = 5, DEPTHS = 9, DEEPEST = 200 };
 
 /* The values of K. */
 extern const size_t depths[DEPTHS];
