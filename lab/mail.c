@@ -79,6 +79,7 @@ static void open_filter(struct trial_filter *out, const struct mail_trial *trial
     twin_mail_baseline_options options = { .kind = trial->method == TRIAL_FOREST ? TWIN_MAIL_FOREST : TWIN_MAIL_RULE,
                                            .trees = trial->trees,
                                            .by_edits = trial->by_edits,
+                                           .by_mean = trial->by_mean,
                                            .seed = key[0] };
     expect(twin_mail_baseline_create(&out->baseline, options), "filter", NULL);
 }

@@ -16,7 +16,7 @@ bool mail_read_folder(struct mail_corpus *out, struct lab *lab, const char *name
 struct mail_trial {
     const char *name; /* in tables */
     enum trial_method method;
-    bool by_edits, split;
+    bool by_edits, by_mean, split;
     size_t trees;
     struct trial_options options; /* its seed comes from the lab … */
     unsigned draw;                /* … and from this: the number of the noise */

@@ -115,8 +115,11 @@ bool complete_scheme(twin_scheme *out, const struct shared_options *shared, twin
     twin_error error = { 0 };
     *out = shared->scheme;
     out->measure = measure;
+    bool is_planned = !shared->hashes && !(shared->error > 0) && !shared->scheme.plan.bands;
     if (measure == TWIN_CONTAINMENT)
         leave_bands(out, shared);
+    else if (is_planned)
+        out->minhash.slots = 0; /* as many as the threshold needs */
     twin_status status = twin_scheme_complete(out, &error);
     if (status != TWIN_OK)
         return refuse_status("the options", status, &error);

@@ -29,6 +29,7 @@ typedef struct twin_mail_baseline_options {
     size_t trees;  /* FOREST: up to TWIN_FOREST_MAX_TREES; 0: 100 */
     size_t depth;  /* FOREST: up to TWIN_FOREST_MAX_DEPTH; 0: 30 */
     bool by_edits; /* FOREST: labels by an embedding of edit distance (embed.h), as published, not by MinHash */
+    bool by_mean;  /* FOREST: the score is the mean level of the answers, four per tree, not the deepest one */
     uint64_t seed;
 } twin_mail_baseline_options;
 

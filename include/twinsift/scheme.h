@@ -18,7 +18,7 @@ extern "C" {
 typedef struct twin_scheme {
     twin_normal normal;
     twin_shingle_options shingle; /* width 0: 9 for CHAR and AUTO, 4 for BYTE, 3 for WORD and STOP */
-    twin_minhash_options minhash; /* slots 0: 128 */
+    twin_minhash_options minhash; /* slots 0: 128; as many as needed, up to 1,024, for a threshold below 0.053 */
     twin_measure measure;         /* what the threshold is a threshold of */
     double threshold;             /* in (0, 1]; 0: 0.8 */
     twin_plan plan;               /* bands 0: planned */

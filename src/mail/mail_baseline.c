@@ -250,15 +250,19 @@ static twin_status make_labels(twin_mail_baseline *filter, const twin_message *m
 
 static twin_status judge_by_forest(double *out, twin_mail_baseline *filter, const twin_message *message)
 {
-    twin_forest_candidate nearest = { 0 };
-    size_t count = 0;
+    enum { MOST = 4 * TWIN_FOREST_MAX_TREES };
+    twin_forest_candidate found[MOST];
+    size_t count = 0, sum = 0;
+    size_t most = filter->options.by_mean ? 4 * filter->options.trees : 1;
     twin_status status = make_labels(filter, message);
     *out = 0;
     if (status == TWIN_OK)
-        status = twin_forest_query(&nearest, &count, filter->forest, &filter->climbing, filter->labels,
-                                   (twin_forest_query_options){ .most = 1 });
+        status = twin_forest_query(found, &count, filter->forest, &filter->climbing, filter->labels,
+                                   (twin_forest_query_options){ .most = most });
+    for (size_t i = 0; status == TWIN_OK && i < count; i++)
+        sum += found[i].level;
     if (status == TWIN_OK && count)
-        *out = (double)nearest.level / (double)filter->options.depth;
+        *out = (double)sum / (double)count / (double)filter->options.depth;
     return status;
 }
 

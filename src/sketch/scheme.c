@@ -4,6 +4,7 @@
  * needs. */
 #include <twinsift/scheme.h>
 
+#include <math.h>
 #include <string.h>
 
 #include "base/enum_names.h"
@@ -119,6 +120,17 @@ static twin_status complete_plan(twin_scheme *scheme, twin_error *error)
     return TWIN_OK;
 }
 
+/* With one row per band, the most that slots can do, a threshold below 0.053 needs more of them than usual. */
+static size_t slots_for(const twin_scheme *scheme)
+{
+    enum { MOST = 1024 };
+    double missed = log(1 - TWIN_SCHEME_RECALL), needed = ceil(missed / log1p(-scheme->threshold));
+    bool planned = scheme->plan.bands == 0 && scheme->measure == TWIN_JACCARD && scheme->threshold < 1;
+    if (!planned || needed <= TWIN_MINHASH_DEFAULT_SLOTS)
+        return TWIN_MINHASH_DEFAULT_SLOTS;
+    return needed < MOST ? (size_t)needed : MOST;
+}
+
 twin_status twin_scheme_complete(twin_scheme *scheme, twin_error *error)
 {
     twin_status status = scheme ? check_values(scheme, error) : twin__fail_null(error, "scheme");
@@ -126,10 +138,10 @@ twin_status twin_scheme_complete(twin_scheme *scheme, twin_error *error)
         return status;
     if (scheme->shingle.width == 0)
         scheme->shingle.width = twin_shingle_default_width(scheme->shingle.kind);
-    if (scheme->minhash.slots == 0)
-        scheme->minhash.slots = TWIN_MINHASH_DEFAULT_SLOTS;
     if (scheme->threshold == 0)
         scheme->threshold = DEFAULT_THRESHOLD;
+    if (scheme->minhash.slots == 0)
+        scheme->minhash.slots = slots_for(scheme);
     return complete_plan(scheme, error);
 }
 

@@ -31,6 +31,15 @@ says '10 bands of 20 rows find a pair at the threshold with probability 0.1095 o
 run 0 pairs --quiet --bands 10 --rows 20 contained.jsonl
 [ ! -s err ] || fail "$asked: said $(cat err)"
 
+# ---- and one that has what a low threshold needs says nothing
+
+printf '{"id":1,"text":"alpha beta"}\n{"id":2,"text":"alpha gamma"}\n' >words.jsonl
+run 0 pairs --shingle word:1 --threshold 0.02 words.jsonl
+prints $'1\t2\t0.3333'
+[ ! -s err ] || fail "$asked: said $(cat err)"
+run 0 pairs --shingle word:1 --threshold 0.02 --hashes 128 words.jsonl
+says '128 hashes find a pair at the threshold with probability 0.9247'
+
 # ---- groups: each document with the one that represents it, verified
 
 {

@@ -69,6 +69,25 @@ static void plans_reach_the_recall_with_the_most_rows(void **state)
     assert_int_equal(contained.plan.rows, 1);
 }
 
+/* By the formula: no fewer slots of one row each find a pair at the threshold. */
+static void low_thresholds_get_the_slots_they_need(void **state)
+{
+    (void)state;
+    for (int i = 7; i <= 60; i++) {
+        twin_scheme scheme = { .threshold = i / 1000.0 };
+        assert_int_equal(twin_scheme_complete(&scheme, NULL), TWIN_OK);
+        double slots = (double)scheme.minhash.slots, missed = pow(1 - scheme.threshold, slots);
+        assert_true(missed <= 1 - TWIN_SCHEME_RECALL + 1e-12);
+        assert_true(slots == 128 || missed / (1 - scheme.threshold) > 1 - TWIN_SCHEME_RECALL - 1e-12);
+        assert_true(twin_scheme_recall(&scheme) >= TWIN_SCHEME_RECALL - 1e-12);
+    }
+    twin_scheme given = { .threshold = 0.01, .minhash.slots = 64 }, lowest = { .threshold = 1e-9 };
+    assert_int_equal(twin_scheme_complete(&given, NULL), TWIN_OK);
+    assert_int_equal(given.minhash.slots, 64);
+    assert_int_equal(twin_scheme_complete(&lowest, NULL), TWIN_OK);
+    assert_int_equal(lowest.minhash.slots, 1024);
+}
+
 static void values_out_of_range_are_named(void **state)
 {
     (void)state;
@@ -231,6 +250,7 @@ int main(void)
         cmocka_unit_test(the_default_is_complete_and_known),
         cmocka_unit_test(zeros_are_completed),
         cmocka_unit_test(plans_reach_the_recall_with_the_most_rows),
+        cmocka_unit_test(low_thresholds_get_the_slots_they_need),
         cmocka_unit_test(values_out_of_range_are_named),
         cmocka_unit_test(lines_are_read_back),
         cmocka_unit_test(unequal_parts_make_unequal_schemes),
