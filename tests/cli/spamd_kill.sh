@@ -80,7 +80,7 @@ echo "$kills kills, $((kills * 20)) messages given back, $(wc -l <judged) of the
 # ---- the file may not grow: refused, and judging goes on. Sanitizers need more room than is left then.
 
 ask() { client "$@" <"$spam"; }
-is_judged() { ask >back; grep -q '^X-Spam-Flag: YES' back; }
+is_judged() { ask >back; grep -q '^X-Spam-Flag: ' back; } # as what depends on what the kills let it learn
 if [ -z "${TWINSIFT_SANITIZED:-}" ]; then
     full() { ulimit -f $(($(stat -c %s model.twin) / 1024 + 16)); exec "$@"; }
     export -f full
