@@ -50,7 +50,7 @@ static twin_status make_signer(twin_signer **out, const struct sign_wish *wish, 
     twin_scheme scheme = { .normal = wish->raw ? TWIN_NORMAL_CHECK : TWIN_NORMAL_FOLD,
                            .minhash.slots = wish->slots,
                            .threshold = wish->threshold,
-                           .plan = { wish->bands, wish->rows } };
+                           .plan = { .bands = wish->bands, .rows = wish->rows } };
     if (wish->has[0])
         snprintf(rule, sizeof rule, "%.*s", (int)wish->shingle.length, wish->shingle.bytes);
     if (wish->has[1])
