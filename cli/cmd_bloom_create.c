@@ -5,6 +5,7 @@
 #include "support/size.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stddef.h>
 
 struct request {
@@ -58,7 +59,7 @@ static const char *contradiction(const struct request *request)
 {
     const struct shared_options *shared = &request->shared;
     bool sip = shared->scheme.shingle.hash.family == TWIN_HASH_SIP;
-    if (request->items == 0)
+    if (request->items == 0 && !(request->cell_count && request->functions))
         return "missing --items N: how many items shall the filter hold?";
     if (request->cell_count && option_given(&shared->base, "rate"))
         return "--cells and --rate exclude each other: each determines the other";
@@ -73,6 +74,14 @@ static const char *contradiction(const struct request *request)
     if (!sip && shared->key_file)
         return "--key-file needs --hash sip";
     return NULL;
+}
+
+/* What a filter of this shape is planned for, if that is not said: as many items as keep the rate, which for the shape
+ * is (1 - e^(-kn/m))^k. */
+static uint64_t items_for(uint64_t cells, uint64_t functions, double rate)
+{
+    double k = (double)functions, items = -(double)cells / k * log1p(-pow(rate, 1 / k));
+    return items > 1 ? (uint64_t)items : 1;
 }
 
 /* The filter does not fit into memory: says how large it would be. */
@@ -94,7 +103,9 @@ static int run(void *context)
     const char *sentence = contradiction(request);
     if (sentence)
         return fail("%s", sentence);
-    twin_bloom_options wanted = { .items = request->items,
+    uint64_t items =
+        request->items ? request->items : items_for(request->cell_count, request->functions, request->rate);
+    twin_bloom_options wanted = { .items = items,
                                   .rate = request->rate,
                                   .cell_bits = bits[request->cells],
                                   .layout = request->layout,
