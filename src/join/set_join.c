@@ -290,7 +290,7 @@ static twin_status add_batch(struct twin__join_state *state, size_t *added, twin
         if (!slot->is_divided || status != TWIN_OK)
             continue;
         slot->is_searched =
-            state->part_of ? state->part_of[slot->document] != TWIN__NONE : !split || slot->document >= split;
+            state->part_of ? twin__is_connecting(state, slot->document) : !split || slot->document >= split;
         slot->end = end_of_partners(group, state, slot->document);
         if (!state->is_full && (!split || slot->document < split))
             status = twin__batch_add(state, slot, error);
@@ -333,11 +333,13 @@ static void clear_groups(struct twin__join_state *state, size_t *first, size_t t
  * need not. */
 static twin_status join_phase(struct twin__join_state *state, size_t *added, twin_error *error)
 {
-    enum { FEWEST = 8 };
-    size_t first_group = 0, united = 0, most = state->part_of ? FEWEST : TWIN__SET_BATCH;
+    enum { FEWEST = 8 }; /* of a group in the first batch that connects: a few matches may unite all of it */
+    size_t first_group = 0, united = 0, most = FEWEST;
     twin_status status = TWIN_OK;
     for (size_t next = 0; next < state->todo_count && status == TWIN_OK;) {
-        next = twin__batch_take(state, next, most);
+        bool connecting = twin__is_connecting(state, state->todo[next]);
+        next = twin__batch_take(state, next, connecting ? most : TWIN__SET_BATCH);
+        most = !connecting ? FEWEST : 2 * most < TWIN__SET_BATCH ? 2 * most : TWIN__SET_BATCH;
         status = twin__batch_divide(state, false, error);
         if (status == TWIN_OK)
             status = add_batch(state, added, error);
@@ -348,7 +350,6 @@ static twin_status join_phase(struct twin__join_state *state, size_t *added, twi
         clear_groups(state, &first_group, next);
         if (!state->is_full)
             report(state, state->todo_count - next);
-        most = 2 * most < TWIN__SET_BATCH ? 2 * most : TWIN__SET_BATCH;
     }
     return status;
 }

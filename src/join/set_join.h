@@ -117,7 +117,8 @@ struct twin__join_state {
 
 /* ---- set_batch.c ---- */
 
-/* Takes some of the documents to do, from `from` on; they are few if they are long. Returns where the next batch
+/* Takes some of the documents to do, from `from` on; they are few if they are long, and either all or none of them connect
+ * components. Returns where the next batch
  * begins. */
 size_t twin__batch_take(struct twin__join_state *state, size_t from, size_t most);
 
@@ -140,6 +141,12 @@ static inline struct twin__join_group *twin__slot_group(const struct twin__join_
 {
     uint32_t number = state->group_of[slot->document];
     return number == TWIN__NONE ? NULL : &state->groups[number];
+}
+
+/* Whether the document was dropped, and connects components now. */
+static inline bool twin__is_connecting(const struct twin__join_state *state, uint32_t document)
+{
+    return state->part_of && state->part_of[document] != TWIN__NONE;
 }
 
 /* Of two collections, the documents of the second are kept. */
