@@ -7,7 +7,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-rooms=(base kernels text input sketch lsh edit collection join edit_join dedup bloom store index mail)
+rooms=(base kernels text html input sketch lsh edit collection join edit_join dedup bloom store index mail)
 
 # Private headers that other rooms may include, and why.
 shared=(
@@ -16,6 +16,8 @@ shared=(
     kernels/sort.h    # sorting, which is made of such loops
     kernels/sip.h     # SipHash step by step, for bytes that come piece by piece
     input/reader.h
+    text/ascii.h      # letters, digits and names, whatever the locale
+    html/html.h html/html_tokens.h # pages are files, and parts of messages
     text/pieces.h     # normalisation piece by piece, for long texts
     sketch/long_text.h # signatures and sets of long texts, with little memory
     lsh/large_buckets.h # bands whose large buckets are joined elsewhere

@@ -14,39 +14,6 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t';
 }
 
-static bool is_space(char c)
-{
-    return is_blank(c) || c == '\r' || c == '\n';
-}
-
-twin_text twin__trim(twin_text text)
-{
-    while (text.length > 0 && is_space(text.bytes[0])) {
-        text.bytes++;
-        text.length--;
-    }
-    while (text.length > 0 && is_space(text.bytes[text.length - 1]))
-        text.length--;
-    return text;
-}
-
-twin_text twin__cut(twin_text text, size_t most)
-{
-    if (text.length <= most)
-        return text;
-    while (most > 0 && ((unsigned char)text.bytes[most] & 0xc0) == 0x80)
-        most--;
-    return (twin_text){ text.bytes, most };
-}
-
-bool twin__is_same_name(const char *name, const char *wanted, size_t length)
-{
-    for (size_t i = 0; i < length; i++)
-        if (twin__lower(name[i]) != wanted[i])
-            return false;
-    return true;
-}
-
 static bool starts_with(const char *at, const char *end, const char *start)
 {
     size_t length = strlen(start);

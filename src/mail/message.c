@@ -12,6 +12,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "html/html.h"
 #include "mail/domain.h"
 #include "mail/fields.h"
 #include "mail/message_private.h"

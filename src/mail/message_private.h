@@ -76,12 +76,6 @@ twin_status twin__message_find_links(twin_message_reader *reader, twin_text text
 /* fold.c: replaces `out` by the text for comparison; `disguised` becomes true if it hid something. */
 twin_status twin__message_fold(twin_buffer *out, bool *disguised, twin_buffer *scratch, twin_text text);
 
-/* html.c: appends what a person sees to the reader's text, the rest to its hidden text, and adds the links. May change
- * the page. */
-twin_status twin__html_create(struct twin__html **out);
-void twin__html_free(struct twin__html *html);
-twin_status twin__message_add_html(twin_message_reader *reader, twin_buffer *page);
-
 /* Appends to the text or the hidden text within max_text. */
 twin_status twin__message_add_text(twin_message_reader *reader, twin_buffer *to, twin_text text);
 

@@ -140,20 +140,6 @@ static bool is_named_any(twin_text charset, const char *a, const char *b)
     return twin__is_named(charset, a) || twin__is_named(charset, b);
 }
 
-/* The characters of windows-1252 from 128 to 159; 0: none. */
-static const uint16_t windows_characters[32] = {
-    0x20ac, 0,      0x201a, 0x0192, 0x201e, 0x2026, 0x2020, 0x2021, 0x02c6, 0x2030, 0x0160,
-    0x2039, 0x0152, 0,      0x017d, 0,      0,      0x2018, 0x2019, 0x201c, 0x201d, 0x2022,
-    0x2013, 0x2014, 0x02dc, 0x2122, 0x0161, 0x203a, 0x0153, 0,      0x017e, 0x0178,
-};
-
-uint32_t twin__windows_character(unsigned char byte)
-{
-    if (byte < 128 || byte > 159)
-        return byte;
-    return windows_characters[byte - 128] ? windows_characters[byte - 128] : 0xfffd;
-}
-
 /* What iconv does, in a third of the time: most text that is not ASCII is windows-1252. */
 static twin_status convert_windows(twin_buffer *out, bool *bad, twin_text bytes)
 {

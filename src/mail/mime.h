@@ -42,7 +42,4 @@ twin_status twin__mime_to_utf8(twin_buffer *out, bool *bad, struct twin__mime *m
 /* Seconds since 1970; INT64_MIN if it is no date. */
 int64_t twin__mime_date(const char *value);
 
-/* The character of a byte of windows-1252; U+FFFD: none. */
-uint32_t twin__windows_character(unsigned char byte);
-
 #endif

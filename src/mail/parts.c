@@ -7,9 +7,10 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "html/html.h"
+#include "html/html_tokens.h"
 #include "mail/digest.h"
 #include "mail/fields.h"
-#include "mail/html_tokens.h"
 #include "mail/message_private.h"
 #include "mail/mime.h"
 
@@ -193,6 +194,26 @@ static void join_lines(twin_buffer *text)
     text->length = (size_t)(to - text->bytes);
 }
 
+static twin_status append_seen(void *context, twin_buffer *to, twin_text text)
+{
+    return twin__message_add_text(context, to, text);
+}
+
+static twin_status add_url(void *context, twin_text url)
+{
+    return twin__message_add_url(context, url);
+}
+
+/* What a person sees of the page goes to the reader's text, the rest to its hidden text. */
+static twin_status add_html(twin_message_reader *reader, twin_buffer *page)
+{
+    struct twin__html_sink sink = { &reader->text, &reader->hidden, append_seen, add_url, reader, false, false };
+    twin_status status = twin__html_show(reader->html, &sink, page);
+    reader->message.flags |=
+        (sink.is_hiding ? TWIN_MESSAGE_HIDDEN : 0) | (sink.is_divided ? TWIN_MESSAGE_DISGUISED : 0);
+    return status;
+}
+
 static twin_status read_text(twin_message_reader *reader, twin_text bytes, const struct twin__content *content,
                              struct twin__stretch *stretch)
 {
@@ -222,7 +243,7 @@ static twin_status read_text(twin_message_reader *reader, twin_text bytes, const
         join_lines(&reader->converted);
     twin_text text = { reader->converted.bytes, reader->converted.length };
     if (status == TWIN_OK && is_html)
-        status = twin__message_add_html(reader, &reader->converted);
+        status = add_html(reader, &reader->converted);
     else if (status == TWIN_OK)
         status = twin__message_add_text(reader, &reader->text, text);
     if (status == TWIN_OK && !is_html)

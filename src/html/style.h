@@ -1,6 +1,6 @@
 /* style.h — whether the style of an HTML element hides its text. */
-#ifndef TWIN_MAIL_STYLE_H
-#define TWIN_MAIL_STYLE_H
+#ifndef TWIN_HTML_STYLE_H
+#define TWIN_HTML_STYLE_H
 
 #include <twinsift/buffer.h>
 

@@ -4,11 +4,11 @@
  * quoted or not. What else begins with "<!", "<?" or "</" is a comment: until "-->" after "<!--", else until '>'. Any
  * other '<' is a character. Time is linear: every byte is looked at once, and a comment that does not end, ends the
  * page. */
-#include "mail/html_tokens.h"
+#include "html/html_tokens.h"
 
 #include <string.h>
 
-#include "mail/fields.h"
+#include "text/ascii.h"
 
 static const char *const attribute_names[TWIN__HTML_ATTRIBUTES] = {
     [TWIN__HTML_ACTION] = "action",   [TWIN__HTML_ALT] = "alt",     [TWIN__HTML_BACKGROUND] = "background",

@@ -1,8 +1,8 @@
 /* style_sheet.h — what the style sheets of a page say about classes, ids and the body. */
-#ifndef TWIN_MAIL_STYLE_SHEET_H
-#define TWIN_MAIL_STYLE_SHEET_H
+#ifndef TWIN_HTML_STYLE_SHEET_H
+#define TWIN_HTML_STYLE_SHEET_H
 
-#include "mail/style.h"
+#include "html/style.h"
 
 enum { TWIN__STYLE_RULES = 64, TWIN__SELECTOR_BYTES = 32, TWIN__DECLARATION_BYTES = 96 };
 

@@ -1,7 +1,7 @@
 /* html_names.c — the names of character references, as WHATWG lists them (HTML Standard, named character references).
  *
  * 93 names stand for two characters, mostly a mathematical sign and a mark on it: they have the first one only. */
-#include "mail/html_names.h"
+#include "html/html_names.h"
 
 enum { OPEN = TWIN__HTML_OPEN_NAME };
 

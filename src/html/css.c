@@ -2,12 +2,12 @@
  *
  * Declarations end at a semicolon that is not in a comment, a string or parentheses. Names and values may have comments
  * between their words and escapes in them, and are cut where they are long: those that hide text are short. */
-#include "mail/css.h"
+#include "html/css.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "mail/fields.h"
+#include "text/ascii.h"
 
 enum { MAX_DECLARATIONS = 100 };
 

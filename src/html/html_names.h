@@ -1,6 +1,6 @@
 /* html_names.h — the names of character references of HTML. */
-#ifndef TWIN_MAIL_HTML_NAMES_H
-#define TWIN_MAIL_HTML_NAMES_H
+#ifndef TWIN_HTML_HTML_NAMES_H
+#define TWIN_HTML_HTML_NAMES_H
 
 #include <stdint.h>
 

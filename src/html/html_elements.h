@@ -1,11 +1,11 @@
 /* html_elements.h — the elements of HTML: what they do to the text, and which end where others begin. */
-#ifndef TWIN_MAIL_HTML_ELEMENTS_H
-#define TWIN_MAIL_HTML_ELEMENTS_H
+#ifndef TWIN_HTML_HTML_ELEMENTS_H
+#define TWIN_HTML_HTML_ELEMENTS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "mail/html_tokens.h"
+#include "html/html_tokens.h"
 
 enum twin__html_kind {
     TWIN__HTML_LINE,  /* part of a line: adds nothing around its text */

@@ -1,10 +1,10 @@
 /* colour.c — colours as CSS and HTML write them: #rrggbb, rgb(), hsl(), and the names that mail uses. */
-#include "mail/colour.h"
+#include "html/colour.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "mail/css.h"
+#include "html/css.h"
 
 enum { WHITE = TWIN__COLOUR_WHITE };
 

@@ -1,6 +1,6 @@
 /* css.h — declarations of CSS: "name: value; name: value !important". */
-#ifndef TWIN_MAIL_CSS_H
-#define TWIN_MAIL_CSS_H
+#ifndef TWIN_HTML_CSS_H
+#define TWIN_HTML_CSS_H
 
 #include <twinsift/buffer.h>
 

@@ -4,13 +4,13 @@
  * seen must not pass for hidden text, or spam would be written so. So declarations are taken as browsers take them: a
  * later one wins, unless an earlier one is important; a value that cannot be changes nothing; "inherit" is what the
  * element around has. Where a colour is not understood, or a picture is behind the text, the text counts as seen. */
-#include "mail/style.h"
+#include "html/style.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "mail/colour.h"
-#include "mail/css.h"
+#include "html/colour.h"
+#include "html/css.h"
 
 /* What declarations can be about. */
 enum property {

@@ -4,7 +4,7 @@
  * lists the families whose innermost open elements end where it begins. Formatting that was left open ends with its
  * paragraph or cell; browsers would open it again in the next one, which matters for what it hides only where the page is
  * broken anyway. */
-#include "mail/html_elements.h"
+#include "html/html_elements.h"
 
 #include <pthread.h>
 #include <string.h>

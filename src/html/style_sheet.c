@@ -3,12 +3,12 @@
  * A sheet is a sequence of selectors and declarations in braces. Only what mail hides text with is understood: selectors of
  * one class or id. Of the declarations only those are kept that mail hides text with. Rules apply in their order; which of two is
  * more specific is not considered. */
-#include "mail/style_sheet.h"
+#include "html/style_sheet.h"
 
 #include <string.h>
 
-#include "mail/fields.h"
-#include "mail/html_tokens.h"
+#include "html/html_tokens.h"
+#include "text/ascii.h"
 
 static bool is_name_byte(char c)
 {

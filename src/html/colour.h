@@ -1,6 +1,6 @@
 /* colour.h — colours as CSS and HTML write them. */
-#ifndef TWIN_MAIL_COLOUR_H
-#define TWIN_MAIL_COLOUR_H
+#ifndef TWIN_HTML_COLOUR_H
+#define TWIN_HTML_COLOUR_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* html_tokens.h — the tags, comments and character references of an HTML page, as browsers read them (WHATWG). */
-#ifndef TWIN_MAIL_HTML_TOKENS_H
-#define TWIN_MAIL_HTML_TOKENS_H
+#ifndef TWIN_HTML_HTML_TOKENS_H
+#define TWIN_HTML_HTML_TOKENS_H
 
 #include <stdbool.h>
 #include <stddef.h>

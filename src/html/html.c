@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mail/fields.h"
-#include "mail/html_elements.h"
-#include "mail/message_private.h"
-#include "mail/style_sheet.h"
+#include "html/html.h"
+#include "html/html_elements.h"
+#include "html/style_sheet.h"
+#include "text/ascii.h"
 
 enum {
     MAX_DEPTH = 200,
@@ -37,7 +37,7 @@ struct twin__html {
     bool is_title_endless; /* there is no end tag of a title any more */
     size_t opened,
         divided; /* the bytes of text at the last start tag; at the last element without text, or comment */
-    twin_message_reader *reader;
+    struct twin__html_sink *sink;
     twin_status status;
 };
 
@@ -62,7 +62,7 @@ static void note_gap(struct twin__html *html, enum twin__html_kind kind)
 
 static void append(struct twin__html *html, twin_buffer *to, const char *bytes, size_t length)
 {
-    keep(html, twin__message_add_text(html->reader, to, (twin_text){ bytes, length }));
+    keep(html, html->sink->append(html->sink->context, to, (twin_text){ bytes, length }));
 }
 
 /* Other characters below the blank are not shown, and divide no words. */
@@ -76,7 +76,7 @@ static void note_division(struct twin__html *html, const twin_buffer *to, char n
 {
     if (to->length == html->divided && to->length > html->begin && twin__html_is_letter(to->bytes[to->length - 1]) &&
         twin__html_is_letter(next))
-        html->reader->message.flags |= TWIN_MESSAGE_DISGUISED;
+        html->sink->is_divided = true;
 }
 
 /* Appends words with single blanks between them. */
@@ -113,7 +113,7 @@ static bool has_words(twin_text text)
 
 static void show(struct twin__html *html, const char *at, const char *end)
 {
-    append_words(html, &html->reader->text, at, end);
+    append_words(html, html->sink->text, at, end);
 }
 
 static void hide(struct twin__html *html, const char *at, const char *end)
@@ -121,10 +121,12 @@ static void hide(struct twin__html *html, const char *at, const char *end)
     twin_text trimmed = twin__trim((twin_text){ at, (size_t)(end - at) });
     if (!has_words(trimmed))
         return;
-    html->reader->message.flags |= TWIN_MESSAGE_HIDDEN;
-    if (html->reader->hidden.length > 0)
-        append(html, &html->reader->hidden, " ", 1);
-    append(html, &html->reader->hidden, trimmed.bytes, trimmed.length);
+    html->sink->is_hiding = true;
+    if (!html->sink->hidden)
+        return;
+    if (html->sink->hidden->length > 0)
+        append(html, html->sink->hidden, " ", 1);
+    append(html, html->sink->hidden, trimmed.bytes, trimmed.length);
 }
 
 /* Text without references. */
@@ -161,8 +163,8 @@ static void add_links(struct twin__html *html, const struct twin__html_tag *tag)
                                                       TWIN__HTML_SRC };
     for (size_t i = 0; i < sizeof urls / sizeof urls[0]; i++) {
         const char *value = tag->values[urls[i]];
-        if (value)
-            keep(html, twin__message_add_url(html->reader, twin__trim((twin_text){ value, strlen(value) })));
+        if (value && html->sink->url)
+            keep(html, html->sink->url(html->sink->context, twin__trim((twin_text){ value, strlen(value) })));
     }
 }
 
@@ -197,7 +199,7 @@ static void end_one(struct twin__html *html)
 {
     const struct twin__html_element *element = html->levels[html->depth--].element;
     note_gap(html, element->kind);
-    if (!element->is_void && html->reader->text.length == html->opened)
+    if (!element->is_void && html->sink->text->length == html->opened)
         html->divided = html->opened;
 }
 
@@ -212,7 +214,7 @@ static void start_element(struct twin__html *html, const struct twin__html_tag *
     add_links(html, tag);
     apply_attributes(&style, html, tag);
     note_gap(html, element->kind);
-    html->opened = html->reader->text.length;
+    html->opened = html->sink->text->length;
     html->levels[++html->depth] = (struct level){ tag->hash, element, style };
     const char *picture = tag->values[TWIN__HTML_ALT];
     if (picture && *picture)
@@ -265,7 +267,7 @@ static char *read_tag(struct twin__html *html, char *at, char *end)
     struct twin__html_tag tag;
     switch (twin__html_read(&tag, &at, end)) {
     case TWIN__HTML_LITERAL: add_plain(html, at, at + 1); return at + 1;
-    case TWIN__HTML_NOTHING: html->divided = html->reader->text.length; return at;
+    case TWIN__HTML_NOTHING: html->divided = html->sink->text->length; return at;
     case TWIN__HTML_TAG: break;
     }
     const struct twin__html_element *element = twin__html_element_of(tag.hash);
@@ -287,14 +289,13 @@ void twin__html_free(struct twin__html *html)
     free(html);
 }
 
-twin_status twin__message_add_html(twin_message_reader *reader, twin_buffer *page)
+twin_status twin__html_show(struct twin__html *html, struct twin__html_sink *sink, twin_buffer *page)
 {
-    struct twin__html *html = reader->html;
-    html->reader = reader;
+    html->sink = sink;
     html->sheet.count = 0;
     html->depth = 0;
     html->levels[0].style = twin__style_start();
-    html->begin = reader->text.length;
+    html->begin = sink->text->length;
     html->needs_gap = html->needs_line = html->is_title_endless = false;
     html->opened = html->divided = SIZE_MAX;
     html->status = twin_buffer_reserve(page, 1); /* for the end of the last value */

@@ -7,10 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mail/fields.h"
-#include "mail/html_names.h"
-#include "mail/html_tokens.h"
-#include "mail/mime.h"
+#include "html/html_names.h"
+#include "html/html_tokens.h"
+#include "text/ascii.h"
 
 enum { REPLACEMENT = 0xfffd };
 
