@@ -4,12 +4,13 @@ ARCH ?= x86_64
 SECONDS ?= 60
 TESTED = dev release-test asan tsan
 
-.PHONY: help deps build demo test test-arm static wasm site pictures bench lint fuzz lab install clean
+.PHONY: help deps build demo test test-arm test-spark static wasm site pictures bench lint fuzz lab install clean
 
 help:
 	@echo 'make demo      build, and show the near-duplicates in samples/'
 	@echo 'make test      build and test: plain, Release, address+undefined sanitizers, thread sanitizer'
 	@echo 'make test-arm  the same bytes from a program for 64-bit ARM, under qemu'
+	@echo 'make test-spark  large collections on a cluster of Spark, with workers that are killed'
 	@echo 'make static    build/static/twinsift-x86_64: one file without shared libraries (ARCH=aarch64: for ARM)'
 	@echo 'make wasm      build/wasm/site: the page that shows how it works, without a server'
 	@echo 'make site      build/site/html: the documentation as pages, with search'
@@ -44,6 +45,9 @@ test-arm:
 	@cmake --preset dev >/dev/null
 	@cmake --build --preset dev -- twinsift
 	@tools/test_arm.sh || [ $$? = 77 ]
+
+test-spark: build
+	@tools/test_python.sh --spark
 
 static:
 	@tools/static.sh $(ARCH)

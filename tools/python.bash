@@ -11,8 +11,9 @@ make_venv()
     fi
     rm -rf "$folder"
     mkdir -p "$(dirname "$folder")"
-    "${PYTHON:-python3}" -m venv "$folder"
-    "$folder/bin/pip" --quiet --disable-pip-version-check install --cache-dir "$PWD/build/python/pip-cache" "${@:2}"
+    # `set -e` does not hold where this is called in a condition.
+    "${PYTHON:-python3}" -m venv "$folder" || return
+    "$folder/bin/pip" --quiet --disable-pip-version-check install --cache-dir "$PWD/build/python/pip-cache" "${@:2}" || return
     echo "$list" > "$folder/packages"
 }
 

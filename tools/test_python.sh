@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # test_python.sh [PYTEST-ARGUMENT...]: builds the wheel, installs it into fresh environments, and tests it there: for
 # python3 with all that it works with, for other versions that are there with nothing but pytest. Then the module as the
-# tree builds it, which reads mail. What has not changed since the last time is not built or installed again. Where
-# there is no Python 3.11, no venv or no network to install from, it says so and succeeds.
+# tree builds it, which reads mail. What has not changed since the last time is not built or installed again. Where there
+# is no Python 3.11, no venv or no network to install from, it says so and succeeds.
+#
+# test_python.sh --spark: only the tests of Spark, and the large ones too, on a cluster that is started for them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
@@ -17,19 +19,20 @@ skip()
 PYTHON=${PYTHON:-python3}
 "$PYTHON" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || skip "there is no Python 3.11 or later ($PYTHON)"
 "$PYTHON" -c 'import venv, ensurepip' 2>/dev/null || skip "$PYTHON has no venv (Debian: python3-venv)"
-make_venv test pytest hypothesis mypy numpy pyarrow pandas polars duckdb datasets datasketch rensa tqdm || skip "packages could not be installed"
+[ "${1-}" = --spark ] ||
+    make_venv test pytest hypothesis mypy numpy pyarrow pandas polars duckdb datasets datasketch rensa tqdm || skip "packages could not be installed"
 
 tools/wheel.sh > "$work/wheel.log" 2>&1 || { tail -n 40 "$work/wheel.log"; exit 1; }
 wheel=$(echo "$work"/dist/*x86_64.whl)
 
-# run_tests NAME ARGUMENT...: in an empty folder, so that the package is the installed one.
+# run_tests NAME TESTS ARGUMENT...: in an empty folder, so that the package is the installed one.
 run_tests()
 {
     local name=$1
     shift
     mkdir -p "$work/run"
     (cd "$work/run" && "$work/$name/bin/python" -m pytest -c "$root/python/pyproject.toml" --rootdir="$root/python" \
-        -p no:cacheprovider "$root/python/tests" "$@")
+        -p no:cacheprovider "$@")
 }
 
 # install NAME: the wheel, and nothing that it does not need.
@@ -38,11 +41,30 @@ install()
     "$work/$1/bin/pip" --quiet --disable-pip-version-check install --no-deps --force-reinstall "$wheel"
 }
 
+# test_spark ARGUMENT...: a session in one process, or with TWINSIFT_SPARK_LARGE a cluster on loopback.
+test_spark()
+{
+    if ! java -version >/dev/null 2>&1; then
+        echo "== spark: skipped: there is no Java (Debian: openjdk-17-jre-headless)"
+    elif ! make_venv spark pytest pyspark "pandas<3" pyarrow numpy; then
+        echo "== spark: skipped: packages could not be installed"
+    else
+        install spark
+        echo "== spark: $("$work/spark/bin/pip" list 2>/dev/null | grep pyspark)"
+        run_tests spark "$root/python/tests/spark" "$@"
+    fi
+}
 export TWINSIFT=$root/build/release/twinsift PYTHONDONTWRITEBYTECODE=1
 [ -x "$TWINSIFT" ] || TWINSIFT=$root/build/dev/twinsift
+if [ "${1-}" = --spark ]; then
+    shift
+    TWINSIFT_SPARK_LARGE=1 test_spark "$@"
+    exit
+fi
 echo "== python: $("$PYTHON" --version), $(basename "$wheel")"
 install test
-run_tests test "$@"
+run_tests test "$root/python/tests" --ignore="$root/python/tests/spark" "$@"
+test_spark "$@"
 
 versions=$("$PYTHON" -c 'import sys; print(sys.version_info[1])')
 for minor in 11 12 13 14; do
@@ -51,7 +73,7 @@ for minor in 11 12 13 14; do
     PYTHON=$other make_venv "bare-3.$minor" pytest
     echo "== python: $("$other" --version), nothing else installed"
     install "bare-3.$minor"
-    run_tests "bare-3.$minor" -k "not control_c" "$@"
+    run_tests "bare-3.$minor" "$root/python/tests" --ignore="$root/python/tests/spark" -k "not control_c" "$@"
 done
 
 if [ -d build/dev ]; then
@@ -60,7 +82,8 @@ if [ -d build/dev ]; then
     cmake --build --preset dev --target python_core >> "$work/tree.log"
     rm -rf "$work/tree"
     mkdir -p "$work/tree/twinsift"
-    cp python/src/twinsift/* build/dev/python/twinsift/_core.abi3.so "$work/tree/twinsift/"
+    cp -r python/src/twinsift/* build/dev/python/twinsift/_core.abi3.so "$work/tree/twinsift/"
     "$work/test/bin/pip" --quiet uninstall --yes twinsift
-    PYTHONPATH=$work/tree run_tests test -k "mail or search or docstrings" "$@"
+    PYTHONPATH=$work/tree run_tests test "$root/python/tests" --ignore="$root/python/tests/spark" \
+        -k "mail or search or docstrings" "$@"
 fi

@@ -8,9 +8,8 @@ static const struct {
     const char *format;
     size_t size;
 } kinds[ARRAY_KINDS] = {
-    [ARRAY_BOOL] = { "?", sizeof(bool) },
-    [ARRAY_UINT32] = { "I", sizeof(uint32_t) },
-    [ARRAY_UINT64] = { "Q", sizeof(uint64_t) },
+    [ARRAY_BOOL] = { "?", sizeof(bool) },       [ARRAY_UINT8] = { "B", sizeof(uint8_t) },
+    [ARRAY_UINT32] = { "I", sizeof(uint32_t) }, [ARRAY_UINT64] = { "Q", sizeof(uint64_t) },
     [ARRAY_DOUBLE] = { "d", sizeof(double) },
 };
 

@@ -20,7 +20,7 @@ struct table {
 };
 
 static const char *const formats[ARRAY_KINDS] = {
-    [ARRAY_BOOL] = "b", [ARRAY_UINT32] = "I", [ARRAY_UINT64] = "L", [ARRAY_DOUBLE] = "g"
+    [ARRAY_BOOL] = "b", [ARRAY_UINT8] = "C", [ARRAY_UINT32] = "I", [ARRAY_UINT64] = "L", [ARRAY_DOUBLE] = "g"
 };
 
 /* ---- schemas ---- */

@@ -61,7 +61,7 @@ void lock_take(PyThread_type_lock lock);
 /* ---- array.c: results as buffers and Arrow arrays */
 
 /* What the numbers of an array are. */
-enum array_kind { ARRAY_BOOL, ARRAY_UINT32, ARRAY_UINT64, ARRAY_DOUBLE, ARRAY_KINDS };
+enum array_kind { ARRAY_BOOL, ARRAY_UINT8, ARRAY_UINT32, ARRAY_UINT64, ARRAY_DOUBLE, ARRAY_KINDS };
 
 bool array_setup(PyObject *module);
 
@@ -146,6 +146,15 @@ PyObject *scheme_line(const twin_scheme *scheme);
 bool make_exec(twin_exec *out, int threads);
 
 bool signer_setup(PyObject *module);
+
+/* The signer of a Signer object, or NULL and a TypeError. */
+const twin_signer *signer_of(PyObject *object);
+
+/* ---- shards.c */
+
+PyObject *py_shard_sign(PyObject *module, PyObject *args);
+PyObject *py_shard_digests(PyObject *module, PyObject *object);
+bool shards_setup(PyObject *module);
 
 /* ---- search.c, small.c: functions of the module */
 

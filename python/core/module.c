@@ -26,6 +26,8 @@ static PyMethodDef functions[] = {
     { "edit_distance", py_edit_distance, METH_VARARGS, NULL },
     { "edit_ratio", py_edit_ratio, METH_VARARGS, NULL },
     { "diff", py_diff, METH_VARARGS, NULL },
+    { "shard_sign", py_shard_sign, METH_VARARGS, NULL },
+    { "shard_digests", py_shard_digests, METH_O, NULL },
     { "plan", py_plan, METH_VARARGS, NULL },
     { "plan_slots", py_plan_slots, METH_VARARGS, NULL },
     { "plan_probability", py_plan_probability, METH_VARARGS, NULL },
@@ -52,8 +54,8 @@ PyMODINIT_FUNC PyInit__core(void)
 {
     PyObject *module = PyModule_Create(&definition);
     if (module && errors_add(module) && run_setup(module) && array_setup(module) && texts_setup(module) &&
-        signer_setup(module) && index_setup(module) && bloom_setup(module) && mail_setup(module) &&
-        PyModule_AddStringConstant(module, "version", twin_version()) == 0)
+        signer_setup(module) && shards_setup(module) && index_setup(module) && bloom_setup(module) &&
+        mail_setup(module) && PyModule_AddStringConstant(module, "version", twin_version()) == 0)
         return module;
     Py_XDECREF(module);
     return NULL;

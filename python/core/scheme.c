@@ -294,7 +294,18 @@ static PyType_Spec spec = {
     .slots = slots,
 };
 
+static PyTypeObject *signer_type;
+
+const twin_signer *signer_of(PyObject *object)
+{
+    if (PyObject_TypeCheck(object, signer_type))
+        return ((struct signer *)object)->signer;
+    PyErr_SetString(PyExc_TypeError, "expected Signer");
+    return NULL;
+}
+
 bool signer_setup(PyObject *module)
 {
-    return type_add(module, &spec) != NULL;
+    signer_type = type_add(module, &spec);
+    return signer_type != NULL;
 }

@@ -14,6 +14,8 @@ struct search {
     PyObject *progress;
     const uint32_t *order; /* in which the texts are read; NULL: as they are */
     twin_exec exec;
+    Py_ssize_t memory;  /* bytes for the search and what is kept of texts; the rest is in files. 0: no limit */
+    const char *folder; /* for these; NULL: "/tmp" */
 
     struct run run;
     struct texts_source source, other_source;
@@ -49,6 +51,9 @@ static twin_status read_texts(twin_collection **out, twin_input **input, struct 
 {
     twin_collection_options options = { .scheme = search->scheme.scheme,
                                         .texts = search->by_edits,
+                                        .repeated_ids = search->memory > 0,
+                                        .memory_bytes = (size_t)search->memory / 2,
+                                        .temp_folder = search->folder,
                                         .exec = search->exec,
                                         .progress = run_progress(&search->run) };
     twin_status status = check_lengths(source->texts, &search->error);
@@ -164,9 +169,17 @@ static twin_edit_join_options edit_options(struct search *search)
                                      .progress = run_progress(&search->run) };
 }
 
+static twin_similar_options search_options(struct search *search)
+{
+    return (twin_similar_options){ .exec = search->exec,
+                                   .progress = run_progress(&search->run),
+                                   .memory_bytes = (size_t)search->memory / 2,
+                                   .temp_folder = search->folder };
+}
+
 static twin_status find_pairs(twin_similar **out, struct search *search)
 {
-    twin_similar_options options = { .exec = search->exec, .progress = run_progress(&search->run) };
+    twin_similar_options options = search_options(search);
     if (search->by_edits) {
         twin_edit_join_options edits = edit_options(search);
         edits.packed = true;
@@ -223,15 +236,17 @@ static PyObject *run_pairs(struct search *search, twin_copies copies)
     return result;
 }
 
-/* pairs(texts, others or None, scheme, copies, edit ratio or a negative number, most edits, threads, progress) */
+/* pairs(texts, others or None, scheme, copies, edit ratio or a negative number, most edits, threads, progress, memory,
+ * folder or None) */
 PyObject *py_pairs(PyObject *module, PyObject *args)
 {
     (void)module;
     struct search search = { 0 };
     PyObject *texts, *others;
     int copies, threads;
-    if (!PyArg_ParseTuple(args, "OOO&idniO", &texts, &others, scheme_convert, &search.scheme, &copies,
-                          &search.edit_ratio, &search.most_edits, &threads, &search.progress))
+    if (!PyArg_ParseTuple(args, "OOO&idniO|nz", &texts, &others, scheme_convert, &search.scheme, &copies,
+                          &search.edit_ratio, &search.most_edits, &threads, &search.progress, &search.memory,
+                          &search.folder))
         return NULL;
     PyObject *result = NULL;
     search.by_edits = search.edit_ratio >= 0;
@@ -290,7 +305,7 @@ static twin_status decide(struct dedup_request *request)
         return status;
     twin_edit_join_options edits = edit_options(search);
     twin_dedup_options options = { .by_edits = search->by_edits ? &edits : NULL,
-                                   .search = { .exec = search->exec, .progress = run_progress(&search->run) },
+                                   .search = search_options(search),
                                    .preference = request->preference,
                                    .excluded = request->excluded,
                                    .chain = request->chain };
@@ -353,7 +368,7 @@ static PyObject *run_dedup(struct dedup_request *request)
 }
 
 /* dedup(texts, others or None, scheme, preference, chain, edit ratio or a negative number, most edits, order or
- * None, threads, progress) */
+ * None, threads, progress, memory, folder or None) */
 PyObject *py_dedup(PyObject *module, PyObject *args)
 {
     (void)module;
@@ -362,8 +377,9 @@ PyObject *py_dedup(PyObject *module, PyObject *args)
     PyObject *texts, *others;
     int preference, chain, threads;
     Py_buffer order;
-    if (!PyArg_ParseTuple(args, "OOO&ipdnz*iO", &texts, &others, scheme_convert, &search->scheme, &preference, &chain,
-                          &search->edit_ratio, &search->most_edits, &order, &threads, &search->progress))
+    if (!PyArg_ParseTuple(args, "OOO&ipdnz*iO|nz", &texts, &others, scheme_convert, &search->scheme, &preference,
+                          &chain, &search->edit_ratio, &search->most_edits, &order, &threads, &search->progress,
+                          &search->memory, &search->folder))
         return NULL;
     PyObject *result = NULL;
     request.preference = (twin_preference)preference;

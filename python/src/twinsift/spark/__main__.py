@@ -1,0 +1,136 @@
+"""python -m twinsift.spark INPUT… -o OUTPUT, also for spark-submit: `twinsift dedup` for what one machine cannot hold."""
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+import twinsift
+import twinsift.spark
+
+from ._documents import file_order
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_ABOUT = """Near-duplicates of JSON lines or Parquet, by Apache Spark: writes the records that are kept to a folder."""
+
+_EXAMPLES = """examples:
+  python -m twinsift.spark crawl/*.jsonl.gz -o clean
+  spark-submit --master spark://HOST:7077 run.py hdfs:///crawl -o hdfs:///clean --stage hdfs:///stage
+"""
+
+_KINDS = {".parquet": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl"}
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "python -m twinsift.spark", description=_ABOUT, epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add("inputs", nargs="+", metavar="INPUT", help="files or folders of one kind: .jsonl, also compressed, or .parquet")
+    add("-o", "--output", required=True, help="the folder to write, which must not exist")
+    add("--as", dest="kind", choices=("auto", "jsonl", "parquet"), default="auto", help="what the inputs are (auto)")
+    add("--id-field", help="the field that holds the id; the program's default, id, is taken if there is one")
+    add("--text-field", default="text", help="the field that holds the text (text)")
+    add("--threshold", "-t", type=float, default=0.8, help="the least similarity (0.8)")
+    add("--keep", default="first", metavar="WHICH", help="first, last, longest, shortest, FIELD:max or FIELD:min (first)")
+    add("--chain", action="store_true", help="drop whole connected components but one document")
+    add("--shingle", default="auto:9", help="auto:N, char:N, word:N, stop:N or byte:N (auto:9)")
+    add("--hashes", type=int, default=128, help="numbers of a signature (128)")
+    add("--seed", type=int, default=1, help="of everything random (1)")
+    add("--groups", metavar="FOLDER", help="write what was dropped for what: id, keeper, similarity, as JSON lines")
+    add("--stage", metavar="FOLDER", help="for the stages of the run, which goes on there; all executors must see it")
+    add("--partitions", type=int, help="of shuffles (from the number of documents)")
+    add("--group-bytes", default="1g", help="texts of larger groups go to the local disk (1g)")
+    add("--report", metavar="FILE", help="write counts, seconds and bytes as JSON")
+    add("--quiet", "-q", action="store_true", help="no summary")
+    add("--version", action="version", version=twinsift.__version__)
+    return parser
+
+
+def _kind_of(path: str) -> str | None:
+    name = path.rstrip("/").lower()
+    for suffix in (".gz", ".zst", ".bz2"):
+        name = name.removesuffix(suffix)
+    return next((kind for suffix, kind in _KINDS.items() if name.endswith(suffix)), None)
+
+
+def _read(spark: SparkSession, options: argparse.Namespace) -> tuple[DataFrame, list[str], bool]:
+    """The rows, their files in order, and whether they are lines."""
+    kinds = {_kind_of(path) for path in options.inputs} if options.kind == "auto" else {options.kind}
+    if kinds <= {None}:  # folders, whose files say it
+        found = spark.read.format("binaryFile").load(options.inputs).inputFiles()
+        kinds = {_kind_of(path) for path in found} - {None}
+    if len(kinds) != 1 or None in kinds:
+        raise ValueError("inputs must be of one kind, JSON lines or Parquet; --as says which")
+    lines = kinds == {"jsonl"}
+    read: Any = spark.read.text if lines else lambda paths: spark.read.parquet(*paths)
+    files = [name for path in options.inputs for name in file_order(read([path]))]
+    return read(options.inputs), list(dict.fromkeys(files)), lines
+
+
+def _parsed(lines: DataFrame, options: argparse.Namespace) -> DataFrame:
+    """The fields of JSON lines that matter beside the line, without lines that have no text."""
+    from pyspark.sql import functions as F
+
+    names = [options.text_field, options.id_field or "id"]
+    column, _, _ = options.keep.rpartition(":")
+    if column:
+        names.append(column)
+    schema = ", ".join(f"`{name}` string" for name in dict.fromkeys(names))
+    parsed = lines.withColumn("twinsift_json", F.from_json("value", schema))
+    fields = [F.col(f"twinsift_json.`{name}`").alias(name) for name in dict.fromkeys(names)]
+    return parsed.select("value", *fields).where(F.col(f"`{options.text_field}`").isNotNull())
+
+
+def _run(spark: SparkSession, options: argparse.Namespace) -> dict[str, Any]:
+    rows, files, lines = _read(spark, options)
+    df = _parsed(rows, options) if lines else rows
+    name = options.id_field or ("id" if "id" in df.columns else None)
+    result = twinsift.spark.dedup(
+        df, text=options.text_field, id=name, files=files, keep=options.keep, chain=options.chain,
+        threshold=options.threshold, shingle=options.shingle, hashes=options.hashes, seed=options.seed,
+        stage=options.stage, partitions=options.partitions, group_bytes=options.group_bytes,
+    )
+    if lines:
+        result.kept.select("value").write.text(options.output)
+    else:
+        result.kept.write.parquet(options.output)
+    if options.groups:
+        result.dropped.write.json(options.groups)
+    report = dict(result.report)
+    if lines:
+        report["skipped"] = rows.where("trim(value) != ''").count() - report["documents"] - report["repeated_ids"]
+    return report
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs the command: 0, or 2 and a sentence on standard error."""
+    from pyspark.errors import AnalysisException
+    from pyspark.sql import SparkSession
+
+    options = _parser().parse_args(arguments)
+    spark = SparkSession.builder.appName("twinsift").getOrCreate()
+    try:
+        report = _run(spark, options)
+    except (OSError, ValueError, TypeError, twinsift.Error, AnalysisException) as error:
+        print(f"python -m twinsift.spark: {error}", file=sys.stderr)
+        return 2
+    if options.report:
+        with open(options.report, "w", encoding="utf-8") as file:
+            json.dump(report, file, indent=1)
+    if not options.quiet:
+        print(f"{report['documents']:,} documents: {report['exact_copies']:,} exact copies and "
+              f"{report['near_copies']:,} near copies dropped, {report['kept']:,} kept; "
+              f"largest group {report['largest_group']:,}", file=sys.stderr)
+        skipped = report.get("skipped", 0) + report["repeated_ids"]
+        if skipped:
+            print(f"{skipped:,} skipped, of which {report['repeated_ids']:,} have the id of an earlier one", file=sys.stderr)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,210 @@
+"""twinsift.spark gives the answers of twinsift.dedup and of the program."""
+import doctest
+import json
+import random
+import subprocess
+
+import corpus
+import pytest
+
+import twinsift
+
+pytest.importorskip("pyspark")
+
+import numpy  # noqa: E402
+
+import twinsift.spark  # noqa: E402
+
+COUNT = 1500
+
+
+@pytest.fixture(scope="module")
+def documents():
+    """Of all kinds, with ids that are strings and scores, some of which are missing."""
+    generator = random.Random(7)
+    texts = corpus.corpus(COUNT, seed=7)
+    form = corpus.document(generator, 80)
+    texts += ["the same text, a hundred times"] * 100 + [corpus.edited(generator, form, 2) for _ in range(100)]
+    generator.shuffle(texts)
+    texts[5], texts[6], texts[7] = "", None, "\U0001F600 déjà vu" + " x" * 200_000
+    scores = [None if number % 11 == 0 else number * 37 % 50 - 20.5 for number in range(len(texts))]
+    return [(f"d{number * 7 % 1000}-{number}", text, score) for number, (text, score) in enumerate(zip(texts, scores))]
+
+
+@pytest.fixture(scope="module")
+def files(spark, documents, tmp_path_factory):
+    """Three Parquet files, in the order of their names, and the same documents as JSON lines."""
+    folder = tmp_path_factory.mktemp("documents")
+    for part in range(3):
+        rows = documents[part * 600 : (part + 1) * 600 if part < 2 else None]
+        frame = spark.createDataFrame(rows, "id string, text string, score double").coalesce(1)
+        frame.write.mode("append").parquet(str(folder / f"table/{part} part"))
+    with open(folder / "documents.jsonl", "w", encoding="utf-8") as lines:
+        for one, text, score in documents:
+            fields = {"id": one, "text": text or ""} | ({} if score is None else {"score": score})
+            lines.write(json.dumps(fields, ensure_ascii=False) + "\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def table(spark, files):
+    return spark.read.parquet(*(str(files / f"table/{part} part") for part in range(3)))
+
+
+def answer_of(result):
+    kept = {row.id for row in result.kept.select("id").collect()}
+    return kept, {row.id: (row.keeper, round(row.similarity, 12)) for row in result.dropped.collect()}
+
+
+def truth_of(documents, **keywords):
+    result = twinsift.dedup([text for _, text, _ in documents], **keywords)
+    ids = [one for one, _, _ in documents]
+    kept = {ids[number] for number in result.kept}
+    return kept, {
+        ids[number]: (ids[keeper], round(result.similarity[number], 12))
+        for number, keeper in enumerate(result.keeper) if keeper != number
+    }
+
+
+@pytest.mark.parametrize("partitions", [1, 7])
+def test_the_answer_is_that_of_one_machine_for_any_partitions(table, documents, partitions):
+    result = twinsift.spark.dedup(table, id="id", partitions=partitions)
+    assert answer_of(result) == truth_of(documents)
+    kept = result.kept.collect()
+    assert kept[0].asDict().keys() == {"id", "text", "score"} and len(kept) == result.report["kept"]
+    assert result.report["documents"] == len(documents) and result.report["large_buckets"] > 0
+    assert set(result.report["seconds"]) >= {"signed", "edges", "groups", "decided"}
+
+
+def test_a_low_threshold_and_other_shingles(table, documents):
+    result = twinsift.spark.dedup(table, id="id", threshold=0.5, shingle="word:2", hashes=64, seed=9)
+    assert answer_of(result) == truth_of(documents, threshold=0.5, shingle="word:2", hashes=64, seed=9)
+
+
+@pytest.mark.parametrize("keep", ["last", "longest", "score:max"])
+def test_which_document_is_kept_is_as_in_the_program(spark, table, files, program, tmp_path, keep):
+    """Ties included: they go to the smaller digest, then to the smaller id."""
+    subprocess.run([program, "dedup", "-q", "--keep", keep, files / "documents.jsonl", "-o", tmp_path / "kept.jsonl"], check=True)
+    kept = {json.loads(line)["id"] for line in open(tmp_path / "kept.jsonl", encoding="utf-8")}
+    assert answer_of(twinsift.spark.dedup(table, id="id", keep=keep))[0] == kept
+
+
+def test_chains(table, documents):
+    assert answer_of(twinsift.spark.dedup(table, id="id", chain=True)) == truth_of(documents, chain=True)
+
+
+def test_pairs_are_those_of_one_machine(table, documents):
+    ids = [one for one, _, _ in documents]
+    expected = {(ids[a], ids[b], s) for a, b, s in twinsift.pairs([text for _, text, _ in documents])}
+    found = twinsift.spark.pairs(table, id="id")
+    rows = [(row.a, row.b, row.similarity) for row in found.collect()]
+    assert set(rows) == expected and len(rows) == len(expected)
+
+
+def test_json_lines_are_in_the_order_of_their_file(spark, files, documents):
+    lines = spark.read.schema("id string, text string").json(str(files / "documents.jsonl"))
+    assert answer_of(twinsift.spark.dedup(lines, id="id")) == truth_of(documents)
+
+
+def test_columns_say_the_order(spark, documents):
+    """Of a DataFrame that is not read from files."""
+    numbered = [(len(documents) - number, *row) for number, row in enumerate(documents)]
+    random.Random(1).shuffle(numbered)
+    df = spark.createDataFrame(numbered, "n int, id string, text string, score double")
+    assert answer_of(twinsift.spark.dedup(df, id="id", order="n")) == truth_of(documents[::-1])
+    with pytest.raises(ValueError, match="order must be given"):
+        twinsift.spark.dedup(df)
+    with pytest.raises(ValueError, match="order must be given"):
+        twinsift.spark.dedup(df.union(df))
+
+
+def test_without_ids_rows_are_named_by_their_number(table, documents):
+    result = twinsift.spark.dedup(table)
+    truth = twinsift.dedup([text for _, text, _ in documents])
+    dropped = {row.id: row.keeper for row in result.dropped.collect()}
+    assert dropped == {number: keeper for number, keeper in enumerate(truth.keeper) if keeper != number}
+
+
+def test_repeated_ids_are_left_out(spark, documents, tmp_path):
+    rows = [("a", "one text that is long enough"), ("b", "another, which is different"), ("a", "a third with the first's id"),
+            (None, "no id"), (None, "nor here, but these are two"), ("c", "Another,  which is different")]
+    spark.createDataFrame(rows, "id string, text string").coalesce(1).write.parquet(str(tmp_path / "rows"))
+    result = twinsift.spark.dedup(spark.read.parquet(str(tmp_path / "rows")), id="id")
+    assert sorted(row.text[:5] for row in result.kept.collect()) == ["anoth", "no id", "nor h", "one t"]
+    assert [tuple(row) for row in result.dropped.collect()] == [("c", "b", 1.0)]
+    assert result.report["repeated_ids"] == 1
+
+
+def test_a_large_group_is_decided_on_the_local_disk(table, documents):
+    result = twinsift.spark.dedup(table, id="id", group_bytes="8k", partitions=2)
+    assert answer_of(result) == truth_of(documents)
+    large = result.report["large_groups"]
+    assert large and all(group["bytes"] > 8192 for group in large)
+    assert max(group["documents"] for group in large) <= result.report["largest_group"]
+
+
+def test_a_run_goes_on_where_it_was_killed(table, documents, tmp_path):
+    stage = str(tmp_path / "stage")
+    first = twinsift.spark.dedup(table, id="id", stage=stage)
+    for name in ("decided", "found", "dropped_bits"):  # as if it had been killed while it decided
+        for note in (tmp_path / f"stage/{name}.note").iterdir():
+            note.unlink()
+    signed = {path: path.stat().st_mtime_ns for path in (tmp_path / "stage/signed").iterdir()}
+    again = twinsift.spark.dedup(table, id="id", stage=stage)
+    assert answer_of(again) == answer_of(first) == truth_of(documents)
+    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "stage/signed").iterdir()} == signed
+    with pytest.raises(ValueError, match="has another job"):
+        twinsift.spark.dedup(table, id="id", stage=stage, threshold=0.7)
+
+
+def test_signatures_and_keys_are_those_of_the_signer(table, documents):
+    signer = twinsift.Signer(threshold=0.7)
+    signatures = signer.sign_many([text for _, text, _ in documents])
+    keys = numpy.asarray(signer.band_keys(signatures)).view(numpy.int64)
+    place = {one: number for number, (one, _, _) in enumerate(documents)}
+    rows = twinsift.spark.sign(table, threshold=0.7).select("id", "signature", "keys").limit(700).collect()
+    for row in rows:
+        assert bytes(row.signature) == bytes(signatures[place[row.id]])
+        assert row["keys"] == keys[place[row.id]].tolist()
+
+
+def test_an_index_is_queried(table, documents, tmp_path):
+    path = tmp_path / "index.twin"
+    with twinsift.Index.create(path, threshold=0.8) as index:
+        index.add([one for one, _, _ in documents[:300]], [text for _, text, _ in documents[:300]])
+        expected = {one: [entry.id for entry in index.query(text or "")][:3] for one, text, _ in documents[300:400]}
+    rows = {row.id: row.matches for row in twinsift.spark.query(table, str(path), top=3).select("id", "matches").collect()}
+    assert {one: [match.id for match in rows[one]] for one in expected} == expected
+
+
+def test_values_that_make_no_sense(table):
+    for keywords, words in (
+        ({"text": "body"}, "has no column"), ({"keep": "best"}, "keep must be"), ({"keep": "score:most"}, "keep must be"),
+        ({"partitions": 0}, "partitions must be"), ({"threshold": 2.0}, "threshold"), ({"group_bytes": "many"}, "group_bytes"),
+        ({"measure": "containment"}, "jaccard"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            twinsift.spark.dedup(table, **keywords)
+
+
+def test_the_command_writes_the_records_that_are_kept(spark, files, program, tmp_path, capfd):
+    from twinsift.spark.__main__ import main
+
+    source = files / "documents.jsonl"
+    lines = source.read_text(encoding="utf-8").splitlines(True)
+    for number, part in enumerate((lines[1000:], ["not JSON\n", '{"id": "no text"}\n'], lines[:1000])):
+        (tmp_path / f"{2 - number}.jsonl").write_text("".join(part), encoding="utf-8")
+    inputs = [str(tmp_path / f"{number}.jsonl") for number in (0, 1, 2)]
+    report = tmp_path / "report.json"
+    assert main([*inputs, "-o", str(tmp_path / "out"), "--groups", str(tmp_path / "groups"), "--report", str(report)]) == 0
+    kept = {line for path in (tmp_path / "out").glob("part-*") for line in path.read_text(encoding="utf-8").splitlines(True)}
+    subprocess.run([program, "dedup", "-q", *inputs, "-o", tmp_path / "kept.jsonl"], check=True, stderr=subprocess.DEVNULL)
+    assert kept == set((tmp_path / "kept.jsonl").read_text(encoding="utf-8").splitlines(True))
+    assert json.loads(report.read_text())["skipped"] == 2
+    assert "exact copies" in capfd.readouterr().err
+    assert main([*inputs, "-o", str(tmp_path / "out")]) == 2  # which is there
+    assert main([*inputs, str(files / "table"), "--as", "auto", "-o", str(tmp_path / "no")]) == 2
+
+
+def test_the_example_of_the_docstring_runs(spark):
+    assert doctest.testmod(twinsift.spark).failed == 0
