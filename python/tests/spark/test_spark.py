@@ -1,8 +1,11 @@
 """twinsift.spark gives the answers of twinsift.dedup and of the program."""
 import doctest
 import json
+import pathlib
 import random
+import re
 import subprocess
+import sys
 
 import corpus
 import pytest
@@ -206,5 +209,25 @@ def test_the_command_writes_the_records_that_are_kept(spark, files, program, tmp
     assert main([*inputs, str(files / "table"), "--as", "auto", "-o", str(tmp_path / "no")]) == 2
 
 
-def test_the_example_of_the_docstring_runs(spark):
+def blocks_of(page):
+    path = pathlib.Path(__file__).parent.parent.parent.parent / "docs" / page
+    return re.findall(r"```python\n(.*?)```", path.read_text(encoding="utf-8"), re.DOTALL)
+
+
+def test_the_examples_of_the_docstring_and_of_the_page_run(spark):
     assert doctest.testmod(twinsift.spark).failed == 0
+    for code in blocks_of("spark.md"):
+        exec(code, {})
+
+
+def test_spark_starts_the_commands_of_the_program(spark, files, program, tmp_path, monkeypatch):
+    lines = (files / "documents.jsonl").read_text(encoding="utf-8").splitlines(True)
+    for number in range(3):
+        part = lines[number * 600 : (number + 1) * 600]
+        (tmp_path / f"part-{number}.jsonl").write_text("".join(part), encoding="utf-8")
+    monkeypatch.setattr(sys, "argv", ["example", str(tmp_path), "2"])
+    [code] = blocks_of("scale.md")
+    exec(code.replace("twinsift ", f"{program} "), {"__name__": "example"})
+    subprocess.run([program, "dedup", "-q", *sorted(tmp_path.glob("*.jsonl")), "-o", tmp_path / "one/"], check=True)
+    for path in (tmp_path / "one").iterdir():
+        assert (tmp_path / "clean" / path.name).read_bytes() == path.read_bytes()
