@@ -222,7 +222,9 @@ static PyObject *add_rows(PyObject *object, PyObject *args)
     if (good) {
         struct run run;
         struct pending pending = { .unions = self->unions, .run = &run };
-        twin_shard_rows rows = { keys.buf, documents.buf, sketches.buf, count };
+        twin_shard_rows rows = {
+            .keys = keys.buf, .documents = documents.buf, .sketches = sketches.buf, .count = count
+        };
         lock_take(self->lock);
         run_begin(&run, NULL);
         status = unite_rows(&pending, &scheme.scheme, rows, &error);

@@ -160,11 +160,11 @@ def pairs(
     return found
 
 
-def _schema(df: DataFrame) -> Any:
-    """A copy, since adding to a schema changes it."""
+def _schema(df: DataFrame, more: str) -> Any:
+    """That of df with more columns."""
     from pyspark.sql.types import StructType
 
-    return StructType(list(df.schema.fields))
+    return StructType([*df.schema.fields, *StructType.fromDDL(more).fields])
 
 
 class _Signed:
@@ -191,7 +191,7 @@ def sign(
     """df with two more columns: `signature`, binary, 32-bit numbers in the order of bytes of x86; and `keys`, one for each
     band, as signed numbers: documents that share one are candidates."""
     line = _scheme(threshold, shingle, hashes, seed, scheme)
-    schema = _schema(df).add("signature", "binary").add("keys", "array<bigint>")
+    schema = _schema(df, "signature binary, keys array<bigint>")
     return df.mapInArrow(_rows.Appending(text, _Signed(line)), schema)
 
 
@@ -221,7 +221,7 @@ def query(
 ) -> DataFrame:
     """df with one more column, `matches`: for each row the documents of an index that are similar to its text, the most
     similar first. The index is a file that every executor can open."""
-    schema = _schema(df).add("matches", "array<struct<id: string, similarity: double>>")
+    schema = _schema(df, "matches array<struct<id: string, similarity: double>>")
     return df.mapInArrow(_rows.Appending(text, _Query(index_path, threshold, top)), schema)
 
 

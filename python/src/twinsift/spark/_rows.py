@@ -336,14 +336,16 @@ class Deciding:
     def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
         waiting = _Waiting(self.rule.group_bytes)
         for batch in batches:
-            for piece in _by_group(batch):
-                if waiting.group not in (None, piece.group) and waiting.bytes >= self.limit:
+            for piece in _by_group(batch, self.rule.group_bytes):
+                if waiting.group == piece.group:
+                    if waiting.is_full(piece):
+                        earlier, waiting = waiting.split()
+                        if earlier.rows:
+                            yield from self._flush(earlier)
+                elif waiting.rows and (waiting.bytes >= self.limit or waiting.is_full(piece)):
                     yield from self._flush(waiting)
                     waiting = _Waiting(self.rule.group_bytes)
-                elif waiting.group == piece.group and waiting.is_full(piece):
-                    earlier, waiting = waiting.split()
-                    if earlier.rows:
-                        yield from self._flush(earlier)
+                if waiting.is_full(piece):
                     waiting.spill()
                 waiting.add(piece)
         if waiting.rows:
@@ -397,14 +399,15 @@ class _Piece(NamedTuple):
     bytes: int
 
 
-def _by_group(batch: pa.RecordBatch) -> Iterator[_Piece]:
-    """A batch, cut where the group changes; pieces of whole groups are kept together but for the first and the last."""
+def _by_group(batch: pa.RecordBatch, group_bytes: int) -> Iterator[_Piece]:
+    """A batch, cut where the group changes; whole groups within it are kept together, unless one may be large."""
     groups = batch.column("group").to_numpy()
     if len(groups) == 0:
         return
-    bounds = np.flatnonzero(np.diff(groups)) + 1
-    cuts = sorted({0, len(groups), *bounds[:1].tolist(), *bounds[-1:].tolist()})
-    for begin, end in zip(cuts, cuts[1:]):
+    bounds = (np.flatnonzero(np.diff(groups)) + 1).tolist()
+    if batch.column("text").nbytes <= group_bytes:
+        bounds = bounds[:1] + bounds[1:][-1:]
+    for begin, end in zip([0, *bounds], [*bounds, len(groups)]):
         piece = batch.slice(begin, end - begin)
         yield _Piece(int(groups[end - 1]), piece, piece.column("text").nbytes)
 

@@ -15,7 +15,12 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 #: Settings under which the stages run; those of the session come back afterwards.
-_SETTINGS = {"spark.sql.parquet.compression.codec": "snappy", "spark.sql.adaptive.enabled": "true"}
+_SETTINGS = {
+    "spark.sql.parquet.compression.codec": "snappy",
+    "spark.sql.adaptive.enabled": "true",
+    # Before Spark 4.1 nothing else bounds a batch, of which a column must not take more than 2 GiB.
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "4000",
+}
 
 
 class Stages:
