@@ -4,6 +4,7 @@
 # Prints a table and writes it to build/bench/crowds.tsv; bench/README.md describes it.
 #
 #     BENCH_QUICK=1     an eighth of the documents
+#     BENCH_THRESHOLDS  instead of 0.8, such as "0.3 0.5 0.65 0.8 0.95"; template groups are what they are at 0.8
 #     BENCH_SCRATCH=DIR the folder for the corpora (build/bench)
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -76,8 +77,8 @@ write_family()
 # time_family NAME DOCUMENTS
 time_family()
 {
-    local command=(pairs --json)
-    case $1 in *"dedup --chain") command=(dedup --chain) ;; esac
+    local command=(pairs --json --threshold "$threshold")
+    case $1 in *"dedup --chain") command=(dedup --chain --threshold "$threshold") ;; esac
     write_family "$1" "$2"
     for ((run = 0; run < runs; run++)); do
         timed "$program" "${command[@]}" --quiet --stats --threads "$threads" "$corpus"
@@ -110,20 +111,32 @@ time_growth()
             "$(calc "(${best[$1.$before.cpu]} / ${best[$1.$first.cpu]}) ^ (1 / $doublings)")" "" ${2:+"$2"}
 }
 
-begin_table "best of $runs"
-time_growth "unrelated" 2.5
-for family in "template at 0.75" "template at 0.60" "template at 0.50" "ten templates at 0.75" "forms" \
-    "one forged bucket" "tiny"; do
-    time_growth "$family" 2.5
-done
-time_growth "near-copies, dedup --chain" 2.5
-counts=("${many[@]}")
-time_growth "half shared" 2.5
-time_growth "letters a and b" 2.5
-report "$largest documents: template at 0.75 / unrelated, CPU time" \
-    "$(calc "${best[template at 0.75.$largest.cpu]} / ${best[unrelated.$largest.cpu]}")" "" 10
+# time_groups: all of them at $threshold.
+time_groups()
+{
+    time_growth "unrelated" 2.5
+    for family in "template at 0.75" "template at 0.60" "template at 0.50" "ten templates at 0.75" "forms" \
+        "one forged bucket" "tiny"; do
+        time_growth "$family" 2.5
+    done
+    time_growth "near-copies, dedup --chain" 2.5
+    counts=("${many[@]}")
+    time_growth "half shared" 2.5
+    time_growth "letters a and b" 2.5
+    report "$largest documents: template at 0.75 / unrelated, CPU time" \
+        "$(calc "${best[template at 0.75.$largest.cpu]} / ${best[unrelated.$largest.cpu]}")" "" 10
 
-# All pairs are similar: the output is quadratic, and so is the time.
-counts=(500 1000 2000)
-time_growth "template above the threshold" ""
+    # All pairs are similar: the output is quadratic, and so is the time.
+    counts=(500 1000 2000)
+    time_growth "template above the threshold" ""
+}
+
+begin_table "best of $runs"
+few=("${counts[@]}")
+for threshold in ${BENCH_THRESHOLDS:-0.8}; do
+    counts=("${few[@]}")
+    best=() all=()
+    [ -z "${BENCH_THRESHOLDS-}" ] || report "threshold" "$threshold" ""
+    time_groups
+done
 end_table

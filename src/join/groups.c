@@ -212,6 +212,8 @@ twin_status twin__groups_list(struct twin__groups *out, uint32_t *of, size_t doc
 
 /* ---- the choice ---- */
 
+enum twin__group_way twin__group_way = TWIN__WAY_COUNTED;
+
 /* How many other sets of the sample have each posting that the index would look at for one set: frequent items are bits
  * there, and of the rare ones as many may be left out as a similar set must share, those with the longest lists. */
 static double count_postings(const struct twin__set_sample *sample, const uint64_t *sorted, size_t set,
@@ -287,7 +289,9 @@ twin_status twin__group_is_for_index(bool *out, const struct twin__provider *pro
     double listing = group->meetings / documents + PER_COMPARISON * passing;
     struct looks index = { 0 };
     *out = group->count <= SMALL ? passing > 1 : listing > LEAST_PER_DOCUMENT;
-    if (!*out || group->count <= SMALL)
+    if (twin__group_way != TWIN__WAY_COUNTED)
+        *out = twin__group_way == TWIN__WAY_JOINED;
+    if (!*out || group->count <= SMALL || twin__group_way != TWIN__WAY_COUNTED)
         return TWIN_OK;
     struct twin__set_source source = { provider, groups->documents + group->begin, group->count, 0 };
     twin_status status = index_looks(&index, &source, threshold, error);

@@ -49,3 +49,43 @@ check word 5
 check char 9
 
 same_by_all "$TWINSIFT" pairs --quiet --threshold 0.7 corpus.jsonl
+
+# ---- other thresholds, and what follows from the pairs
+
+# kept_by_pairs CHAIN: the ids that are kept, by the pairs alone: a document is kept unless one before it that is kept is similar;
+# or with chains, unless any before it is connected.
+kept_by_pairs()
+{
+    awk -F '\t' -v chain="$1" '
+        function root(x) { while (parent[x] != x) x = parent[x] = parent[parent[x]]; return x }
+        FILENAME == ARGV[1] { id[FNR] = $1; parent[$1] = $1; place[$1] = FNR; count = FNR; next }
+        chain { a = root($1); b = root($2); if (place[a] < place[b]) parent[b] = a; else if (a != b) parent[a] = b; next }
+        place[$1] < place[$2] { earlier[$2] = earlier[$2] " " $1; next }
+        { earlier[$1] = earlier[$1] " " $2 }
+        END {
+            for (i = 1; i <= count; i++) {
+                dropped[i] = chain ? root(id[i]) != id[i] : 0
+                n = split(earlier[id[i]], list, " ")
+                for (k = 1; k <= n && !chain; k++)
+                    dropped[i] = dropped[i] || !dropped[place[list[k]]]
+                if (!dropped[i]) print id[i]
+            }
+        }' ids.txt found.tsv
+}
+
+sed 's/^{"id": "\([^"]*\)".*/\1/' corpus.jsonl > ids.txt
+for threshold in 0.3 0.5 0.65 0.8 0.95; do
+    "$TWINSIFT_EXACT_PAIRS" corpus.jsonl word 5 "$threshold" | LC_ALL=C sort > true.sorted
+    "$TWINSIFT" pairs --quiet --shingle word:5 --threshold "$threshold" --copies all corpus.jsonl > found.tsv
+    LC_ALL=C sort found.tsv > found.sorted
+    true=$(wc -l < true.sorted) right=$(LC_ALL=C comm -12 true.sorted found.sorted | wc -l)
+    [ "$right" = "$(wc -l < found.sorted)" ] || fail "$threshold: printed but not true"
+    [ $((500 * (true - right))) -le "$true" ] || fail "$threshold: found $right of $true, less than 0.998"
+    for chain in "" --chain; do
+        # shellcheck disable=SC2086
+        "$TWINSIFT" dedup --quiet --shingle word:5 --threshold "$threshold" $chain corpus.jsonl |
+            sed 's/^{"id": "\([^"]*\)".*/\1/' > kept.txt
+        kept_by_pairs "$chain" | cmp -s - kept.txt || fail "$threshold $chain: kept is not what follows from the pairs"
+    done
+    echo "$threshold: found $right of $true pairs; dedup keeps what follows from them"
+done
