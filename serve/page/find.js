@@ -99,11 +99,20 @@ function inIndex() {
 
 // ---- in a folder
 
+// The files that the command would read, in its order, by the names that it would give them: of a folder those below it.
+function named(files) {
+  const all = files.map((file) => ({ file, path: file.path || file.webkitRelativePath || file.name }));
+  const top = all[0]?.path.split('/')[0] + '/', isFolder = all.every(({ path }) => path.startsWith(top));
+  const below = all.map(({ file, path }) => ({ file, name: isFolder ? path.slice(top.length) : path }));
+  const seen = below.filter(({ name }) => !name.split('/').some((part) => part.startsWith('.')));
+  return isFolder ? seen.sort((p, q) => (p.name < q.name ? -1 : 1)) : seen;
+}
+
 // A line of JSON has an id and a text, as for the command; of other files each is a document.
 async function documentsOf(files) {
   const documents = [];
-  for (const file of files) {
-    const name = file.path || file.webkitRelativePath || file.name, text = await file.text();
+  for (const { file, name } of named(files)) {
+    const text = await file.text();
     if (!/\.(jsonl|ndjson)$/i.test(name)) {
       documents.push({ id: name, text });
       continue;
