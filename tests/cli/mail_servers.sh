@@ -163,6 +163,14 @@ END
     spam=$(grep -l '^Return-Path: <a1@' mail/box/new/*) ham=$(grep -l '^Return-Path: <a2@' mail/box/new/*)
     grep -q '^X-Spam-Flag: YES' "$spam" && grep -q '^X-Spam-Flag: NO' "$ham" || fail "no headers: $(cat "$spam")"
     [ "$(grep -cE '^X-(Spam|Twin)' "$spam")" = 3 ] || fail "forged headers are delivered: $(cat "$spam")"
+    if command -v swaks >/dev/null; then
+        swaks --silent 2 --server 127.0.0.1:10025 --ehlo client.example --from a8@example.org --to bob@example.net \
+            --data "@$spam" || fail "swaks could not send: $(tail -n 3 postfix.log)"
+        until_true has_delivered 3
+        by_swaks=$(grep -l '^Return-Path: <a8@' mail/box/new/*)
+        grep -q '^X-Spam-Flag: YES' "$by_swaks" || fail "what swaks sent is not judged: $(cat "$by_swaks")"
+        [ "$(grep -cE '^X-(Spam|Twin)' "$by_swaks")" = 3 ] || fail "headers of before are delivered: $(cat "$by_swaks")"
+    fi
     # the milter judged what is in the mailbox now: the score is the same but for the host's name and the time
     score=$(sed -n 's/^X-Spam-Score: //p' "$spam")
     now=$(twinsift mail check -e -m "$model" "$spam" | cut -f 2)
