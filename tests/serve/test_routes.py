@@ -193,9 +193,34 @@ def state(server):
     check(overview["mail"] and overview["indexes"][0]["name"] == "news" and len(overview["requests"]) == 59, "overview")
 
 
+def nothing_leaks(server):
+    """What requests say is in their answers, and nowhere else."""
+    mark = "zyxwmark"
+    message = f"From: {mark} <{mark}@{mark}.example>\nSubject: {mark}\nMessage-ID: <{mark}@x>\nX-{mark}: {mark}\n\n{mark} words of {mark}\n".encode()
+    server.post("/v1/mail/check?explain=20", message, MAIL)
+    server.post("/v1/mail/learn?label=spam", message, MAIL, token=True)
+    server.post("/v1/mail/forget", message, MAIL, token=True)
+    server.post("/v1/mail/check", json.dumps({"id": mark, "message": mark}) + "\n{" + mark + "\n", LINES)
+    server.post("/v1/mail/learn?label=bad%20" + mark, message, MAIL, token=True)
+    server.post("/v1/mail/check?model=" + mark, message, MAIL)
+    for path in "/v1/indexes/news/documents/", "/v1/indexes/", "/v1/", "/page/":
+        server.get(path + mark)
+    server.request("PUT", "/v1/indexes/news/documents/" + mark, f"{mark} is a text", TEXT, token=True)
+    server.post("/v1/indexes/news/query", f"{mark} is a text", TEXT)
+    server.post("/v1/indexes/news/query", '{"text":"%s",' % mark, JSON)
+    server.request("DELETE", "/v1/indexes/news/documents/" + mark, token=True)
+    server.post("/v1/compare", json.dumps({"a": mark, "b": mark, "shingle": mark}), JSON)
+    server.post("/v1/pairs", json.dumps({"id": mark, "text": mark}) + "\n", LINES)
+    server.get("/v1/mail?" + mark, headers={"Host": mark + ".example", "Origin": "http://" + mark, "User-Agent": mark})
+    server.post("/v1/mail/learn?label=spam", message, MAIL, token=mark)
+    for name, text in (("log", running.logged()), ("metrics", server.get("/metrics").body.decode()), ("overview", server.get("/v1/overview").body.decode())):
+        place = text.find(mark)
+        check(place < 0, f"what was asked is in the {name}: {text[max(0, place - 60):place + 60]!r}")
+
+
 make_data()
 with Server("--mail", "mail.twin", "--index", "news.twin", "--max-body", "2M") as running:
-    for part in (mail, indexes, method, refusals, state):
+    for part in (mail, indexes, method, refusals, state, nothing_leaks):
         part(running)
     check("winner" not in running.logged(), "nothing of a request is logged")
     check(running.stop() == 0, "SIGTERM ends it with status 0")
