@@ -1,6 +1,6 @@
-/* chains.c — the similarity of the members of a chain to the one that stays.
+/* chains.c — the similarity of the members of a chain to the kept one.
  *
- * No search has compared them, so both are read again. Members are taken chain by chain, so that the one that stays is
+ * No search has compared them, so both are read again. Members are taken chain by chain, so that the kept one is
  * read once per chain and worker, or a little more often. */
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@
 struct worker {
     twin_scratch scratches[2];
     twin_edit_scratch edits;
-    twin_set kept;       /* in the first scratch: the set of the node that stays, */
+    twin_set kept;       /* in the first scratch: the set of the kept node, */
     twin_text kept_text; /* or its text */
     uint32_t node;       /* whose it is */
     bool is_filled;
@@ -20,7 +20,7 @@ struct worker {
 
 struct chains {
     struct twin__decision *decision;
-    uint64_t *members; /* of all chains: the node that stays in the high half, another in the low */
+    uint64_t *members; /* of all chains: the kept node in the high half, another in the low */
     struct worker *workers;
 };
 
@@ -74,7 +74,7 @@ static twin_status measure_some(void *context, size_t begin, size_t end, int num
     return status;
 }
 
-/* Those that go, in the order of those that stay for them. */
+/* Dropped nodes, in the order of the kept ones of their chains. */
 static size_t list_members(uint64_t *out, const struct twin__decision *decision)
 {
     size_t count = 0;

@@ -1,4 +1,4 @@
-/* decision.h — which nodes of a collection stay, and the result made of that. */
+/* decision.h — which nodes of a collection are kept, and the result made of that. */
 #ifndef TWIN_DEDUP_DECISION_H
 #define TWIN_DEDUP_DECISION_H
 
@@ -26,7 +26,7 @@ struct twin__decision {
     twin_matches matches;
     uint32_t *best;      /* of each node the preferred document; TWIN__NOBODY: a single document without a match */
     uint32_t *order;     /* nodes, and after them whatever is none, the most preferred first */
-    uint32_t *node_kept; /* of each node the node that stays for it */
+    uint32_t *node_kept; /* of each node the node that is kept for it */
     double *node_similarity;
     bool is_ordered;
     size_t without_field; /* of the documents that were ordered */

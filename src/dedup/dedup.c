@@ -1,11 +1,11 @@
-/* dedup.c — which documents of a collection stay when its near-duplicates go.
+/* dedup.c — which documents of a collection are kept when its near-duplicates are dropped.
  *
  * Documents with equal sets are one node of a graph whose edges are the similar pairs. Nodes are taken in the order of
- * preference of their best documents: a node that no earlier one that stays is similar to stays, others are dropped for
- * the first such node (twin_cluster_keepers). Of a node that stays the best document stays, the others are its copies.
+ * preference of their best documents: a node is kept unless an earlier kept one is similar to it; then it is dropped for
+ * the first such node (twin_cluster_keepers). Of a kept node the best document is kept, and its copies are dropped.
  *
  * Only nodes with an edge or a copy need to be ordered, so only their documents are read again for that. The search is
- * given the order once it knows which these are, so that in families of near-copies it need not compare all pairs.
+ * given the order once it knows which these are, so that among near-copies it need not compare all pairs.
  * dedup_result.c makes documents and groups of what was decided about nodes. */
 #include <twinsift/dedup.h>
 
@@ -186,9 +186,9 @@ static twin_status search(struct twin__decision *decision, twin_similar_counts *
     return status;
 }
 
-/* ---- who stays ---- */
+/* ---- what is kept ---- */
 
-/* The node of each component that comes first in the order stays for all of it. */
+/* The node of each component that comes first in the order is kept for all of it. */
 static twin_status keep_components(struct twin__decision *decision)
 {
     uint32_t *kept = decision->node_kept;

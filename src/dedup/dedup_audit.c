@@ -9,11 +9,11 @@
 #include "dedup/preference.h"
 #include "join/engine.h"
 
-/* The documents that stay, and what was found about them. */
+/* The kept documents, and what was found about them. */
 struct survey {
     const twin_collection *collection;
     uint32_t *kept;
-    bool *is_drawn; /* of each that stays */
+    bool *is_drawn; /* of each kept one */
     size_t count;
     twin_matches pairs;
 };

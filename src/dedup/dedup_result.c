@@ -1,6 +1,6 @@
 /* dedup_result.c — what was decided about nodes, as documents and groups.
  *
- * A document is kept if it is the best of a node that stays; any other names the document it was dropped for, with
+ * A document is kept if it is the best of a kept node; any other names the document it was dropped for, with
  * their similarity. Groups list the dropped documents of each that is kept, in the order of the collection. */
 #include <stdlib.h>
 
@@ -17,16 +17,16 @@ static void expand(twin_dedup *dedup, const struct twin__decision *decision)
         uint32_t best = excluded                               ? TWIN_DEDUP_NONE
                         : decision->best[kept] == TWIN__NOBODY ? kept
                                                                : decision->best[kept];
-        bool stays = best == i;
+        bool is_kept = best == i;
         dedup->keepers[i] = best;
         dedup->similarities[i] = kept == node ? 1 : dedup->similarities[node];
         uint64_t bytes = twin_collection_position(decision->collection, (uint32_t)i).length;
         counts->documents++;
         counts->bytes += bytes;
-        counts->kept_bytes += stays ? bytes : 0;
-        counts->kept += stays;
+        counts->kept_bytes += is_kept ? bytes : 0;
+        counts->kept += is_kept;
         counts->excluded += excluded;
-        counts->exact_copies += !excluded && !stays && kept == node;
+        counts->exact_copies += !excluded && !is_kept && kept == node;
         counts->near_copies += !excluded && kept != node;
     }
 }
@@ -36,7 +36,7 @@ static bool is_dropped(const twin_dedup *dedup, size_t document)
     return dedup->keepers[document] != document && dedup->keepers[document] != TWIN_DEDUP_NONE;
 }
 
-/* Lists the dropped documents of each that stays: counted, then placed. */
+/* Lists the dropped documents of each kept one: counted, then placed. */
 static twin_status list_groups(twin_dedup *dedup)
 {
     size_t documents = dedup->counts.documents, dropped = documents - dedup->counts.kept, begin = 0;

@@ -1,7 +1,7 @@
 /* cluster.c — similar pairs become groups.
  *
- * Connected components are found by union and find. Keepers go through the documents in the order of preference: one
- * that nothing before it has dropped stays, and drops all that match it. Members are listed by keeper (copies, join_private.h). */
+ * Connected components are found by union and find. What is kept follows in the order of preference: a
+ * document that nothing before it has dropped is kept, and all that match it are dropped. Members are listed by keeper (copies, join_private.h). */
 #include <twinsift/cluster.h>
 
 #include <stdlib.h>
@@ -80,14 +80,14 @@ static uint64_t *sort_matches(twin_status *status, size_t documents, const twin_
     return sorted;
 }
 
-static void drop(uint32_t *keeper, double *similarity, uint32_t stays, twin_match match)
+static void drop(uint32_t *keeper, double *similarity, uint32_t kept, twin_match match)
 {
-    uint32_t goes = match.a == stays ? match.b : match.a;
-    if (keeper[goes] != NOBODY)
+    uint32_t dropped = match.a == kept ? match.b : match.a;
+    if (keeper[dropped] != NOBODY)
         return;
-    keeper[goes] = stays;
+    keeper[dropped] = kept;
     if (similarity)
-        similarity[goes] = match.similarity;
+        similarity[dropped] = match.similarity;
 }
 
 twin_status twin_cluster_keepers(uint32_t *keeper, double *similarity, size_t documents, const twin_match *matches,
@@ -106,14 +106,14 @@ twin_status twin_cluster_keepers(uint32_t *keeper, double *similarity, size_t do
         keeper[i] = NOBODY;
     for (size_t i = 0, at = 0; i < documents; i++) {
         uint32_t d = order ? order[i] : (uint32_t)i;
-        bool stays = keeper[d] == NOBODY;
-        if (stays) {
+        bool is_kept = keeper[d] == NOBODY;
+        if (is_kept) {
             keeper[d] = d;
             if (similarity)
                 similarity[d] = 1;
         }
         for (; at < count && sorted[at] >> 32 == i; at++)
-            if (stays)
+            if (is_kept)
                 drop(keeper, similarity, d, matches[(uint32_t)sorted[at]]);
     }
     free(sorted);

@@ -16,7 +16,7 @@ twin_status twin__engine_each(twin_similar_counts *counts, const struct twin__pr
                               const twin_similar_options *options, twin_match_visit *visit, void *context,
                               twin_error *error);
 
-/* What is enough to decide which documents stay, in an order of preference (twin_cluster_keepers). */
+/* What is enough to decide which documents are kept, in an order of preference (twin_cluster_keepers). */
 struct twin__deciding_options {
     const twin_similar_options *search; /* by Jaccard similarity or containment, verified exactly */
 
@@ -28,10 +28,10 @@ struct twin__deciding_options {
     void *context;
     bool by_number; /* that order is the one of their numbers */
 
-    size_t most_room; /* for the sets of crowds, about, in units of eight bytes; 0: a default */
+    size_t most_room; /* for the sets of groups, about, in units of eight bytes; 0: a default */
 };
 
-/* The same for fewer pairs: of crowds only as many as decide which documents stay. From candidates that were found
+/* The same for fewer pairs: of groups only as many as decide which documents are kept. From candidates that were found
  * before, which are used up: then only those of one part. Documents connected by candidates are in the same part, so
  * that each part can be joined by itself. NULL: they are found here, and it is the whole. */
 struct twin__engine_part {

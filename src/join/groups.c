@@ -5,7 +5,7 @@
  *
  * Documents are united twice. A dense bucket, of which most pairs pass the gate, is a part of one campaign or template, and
  * dense buckets make dense groups. All large buckets make loose groups: pages of a template just below the threshold are one,
- * but where bands have few rows, common phrases also connect families and strangers. So first it is decided of a loose group
+ * but where bands have few rows, common phrases also connect near-copies and strangers. So first it is decided of a loose group
  * whether the index of sets joins it as a whole; if not, the same of each dense group in it, and the remaining pairs of
  * the loose group are listed by bands.
  *

@@ -28,7 +28,7 @@ void twin__item_bins_clear(struct twin__item_bins *bins)
 {
     free(bins->items);
     free(bins->held);
-    twin_items_clear(&bins->strays);
+    twin_items_clear(&bins->overflow);
     twin_items_clear(&bins->spare);
     *bins = (struct twin__item_bins){ 0 };
 }
@@ -82,17 +82,17 @@ static bool sort_items(twin_items *items, twin_items *spare)
 
 bool twin__item_bins_fill(struct twin__item_bins *bins, unsigned bits, const uint64_t *items, size_t count)
 {
-    if (!reserve_bins(bins, (size_t)1 << bits) || !reserve_items(&bins->strays, count))
+    if (!reserve_bins(bins, (size_t)1 << bits) || !reserve_items(&bins->overflow, count))
         return false;
     bins->count = (size_t)1 << bits;
     bins->shift = 64 - bits;
     make_empty(bins);
-    bins->strays.count =
-        twin__kernels()->fill_bins(bins->items, bins->held, bins->strays.items, bins->shift, items, count);
+    bins->overflow.count =
+        twin__kernels()->fill_bins(bins->items, bins->held, bins->overflow.items, bins->shift, items, count);
     bins->held_count = 0;
     for (size_t i = 0; i < bins->count; i++)
         bins->held_count += bins->held[i];
-    return sort_items(&bins->strays, &bins->spare);
+    return sort_items(&bins->overflow, &bins->spare);
 }
 
 /* ---- looking up ---- */
@@ -133,7 +133,7 @@ bool twin__item_table_fill(struct twin__item_table *table, const uint64_t *items
         twin__item_table_clear(table);
         return false;
     }
-    table->size = table->bins.held_count + table->bins.strays.count;
+    table->size = table->bins.held_count + table->bins.overflow.count;
     return true;
 }
 
@@ -143,10 +143,10 @@ double twin__item_table_similarity(struct twin__item_table *table, const uint64_
     struct twin__item_marks *marks = &table->marks;
     if (!twin__item_bins_look_up(marks, &table->bins, items, count))
         return -1;
-    twin_set strays = { table->bins.strays.items, table->bins.strays.count };
-    size_t astray =
-        strays.count ? twin_set_common(strays, (twin_set){ marks->missed.items, marks->missed.count }) : 0;
-    return twin_similarity_of_counts(table->size, marks->found + marks->missed.count, marks->found + astray, measure);
+    twin_set overflow = { table->bins.overflow.items, table->bins.overflow.count };
+    size_t more =
+        overflow.count ? twin_set_common(overflow, (twin_set){ marks->missed.items, marks->missed.count }) : 0;
+    return twin_similarity_of_counts(table->size, marks->found + marks->missed.count, marks->found + more, measure);
 }
 
 /* ---- numbers ---- */

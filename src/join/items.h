@@ -15,13 +15,13 @@
 /* A kernel (mark_items in kernels.h) compares an item with a whole bin at once, so that a document need not be sorted to be
  * looked up. */
 struct twin__item_bins {
-    uint64_t *items;   /* BIN_ROOM per bin */
-    uint8_t *held;     /* of each bin: how many */
-    size_t count;      /* bins */
-    size_t room;       /* for so many */
-    unsigned shift;    /* the bin of an item is given by its leading bits */
-    size_t held_count; /* items in all bins */
-    twin_items strays; /* the set of those that found their bin full */
+    uint64_t *items;     /* BIN_ROOM per bin */
+    uint8_t *held;       /* of each bin: how many */
+    size_t count;        /* bins */
+    size_t room;         /* for so many */
+    unsigned shift;      /* the bin of an item is given by its leading bits */
+    size_t held_count;   /* items in all bins */
+    twin_items overflow; /* the set of those that found their bin full */
     twin_items spare;
 };
 
@@ -137,7 +137,7 @@ bool twin__frequent_items_init(struct twin__frequent_items *out, const uint64_t 
 void twin__frequent_items_clear(struct twin__frequent_items *frequent);
 
 /* Divides the items of a document, in any order, some perhaps more than once: those that are frequent set their bits,
- * and the set of the others is marks->missed. marks->found is how many bits are set. False when out of memory. */
+ * and the set of the rare ones is marks->missed. marks->found is how many bits are set. False when out of memory. */
 bool twin__frequent_items_divide(uint64_t *bits, struct twin__item_marks *marks,
                                  const struct twin__frequent_items *frequent, const uint64_t *items, size_t count);
 

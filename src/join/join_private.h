@@ -54,7 +54,7 @@ static inline twin_status twin__provider_set(twin_set *out, const struct twin__p
     return status;
 }
 
-/* Its items, in any order, some perhaps more than once: for whoever does not need them sorted. */
+/* Its items, in any order, some perhaps more than once: where they need not be sorted. */
 static inline twin_status twin__provider_items(twin_set *out, const struct twin__provider *provider,
                                                uint32_t document, int worker, twin_error *error)
 {

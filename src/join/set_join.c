@@ -7,7 +7,7 @@
  * similar pair means:
  *
  *   all      All documents become members. All similar pairs are added.
- *   kept     A family of n near-copies has n²/2 similar pairs, but what is kept follows from far fewer: a document is kept
+ *   kept     A group of n near-copies has n²/2 similar pairs, but what is kept follows from far fewer: a document is kept
  *            unless it is similar to one that is kept and comes earlier in the order of preference. So documents are
  *            taken in that order, those of all groups together, and only those that are kept become members. Each is
  *            searched for up to the first similar member; the match with that one is the only one that is added.
@@ -16,7 +16,7 @@
  *   connect  First as for kept, in any order; each match unites two components. No two kept documents are similar, so pairs
  *            with one that was dropped remain. Then all of a group become members, the kept ones first, and the others
  *            component by component; and each dropped one is searched for among the members before its component, but
- *            for those that have become one component with it by then. The first batches are small, since in a family
+ *            for those that have become one component with it by then. The first batches are small, since in a group
  *            above the threshold nearly all pairs of two components are similar, and a few unite them.
  *
  * All of it depends on sets and the order, not on time or threads. */

@@ -31,7 +31,7 @@ struct components {
     uint32_t *of;    /* the component of each rank */
 };
 
-/* Encoding a set takes as long as a dozen comparisons. Where sets do not stay in the cache of a tile, it is fetching
+/* Encoding a set takes as long as a dozen comparisons. Where sets do not fit into the cache of a tile, it is fetching
  * that counts: the index fetches each document once or twice, tiles fetch about one per pair. */
 static bool is_dense(const struct component *component)
 {

@@ -208,7 +208,7 @@ static twin_status compare_contents(double *out, const struct tiles *tiles, stru
     return status == TWIN_OK ? TWIN_OK : twin__fail_status(error, status);
 }
 
-/* Contents of more words than MOST_CACHED_WORDS, and a table of them, do not stay. */
+/* Contents of more words than MOST_CACHED_WORDS, and a table of them, are not kept. */
 static void drop_large(struct worker *worker, struct cached *row, struct cached *column)
 {
     drop_if_large(row);

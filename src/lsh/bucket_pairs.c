@@ -3,7 +3,7 @@
  * Most pairs of a bucket of some size share a band by chance, and have far too few equal slots to be similar. To find
  * that out from two signatures takes two random accesses to memory of half a kilobyte each, for every pair. Here one
  * byte of each slot is copied first, for a tile of documents at a time, and rows of bytes are compared within the cache:
- * equal slots have equal bytes, so whoever has too few equal bytes has too few equal slots. The few others are left to
+ * equal slots have equal bytes, so a pair with too few equal bytes has too few equal slots. The few others are left to
  * the caller, who compares the slots themselves.
  *
  * The bits of equal bytes also show whether two documents may share an earlier band. Where they do, the rows of that band

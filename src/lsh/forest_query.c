@@ -234,7 +234,7 @@ static int by_level_and_id(const void *x, const void *y)
     return (a->id > b->id) - (a->id < b->id);
 }
 
-/* Moves the `wanted` first of the order to the front, in any order (Hoare's selection): of a crowd there may be
+/* Moves the `wanted` first of the order to the front, in any order (Hoare's selection): of a template group there may be
  * thousands more than are wanted. */
 static void select_first(struct found *items, size_t count, size_t wanted)
 {
