@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Figures of the code: sizes, lengths of functions, comments, what rooms share.
+# Figures of the code: sizes, lengths of functions, comments, constants, names, what rooms share.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -53,6 +53,30 @@ for part in src include cli lab tests; do
 done
 echo
 
+# constants FILE...: names in capitals that are given a number, by an enum, a const or a macro.
+constants()
+{
+    sed -E 's,/\*.*\*/,,' "$@" |
+        grep -oE '\b[A-Z][A-Z0-9_]+ = [-(]?[0-9]|^#define [A-Z][A-Z0-9_]+ [-(]?[0-9]' | wc -l
+}
+
+# statics FILE...: each static function that a .c file of these defines, with the file.
+statics()
+{
+    grep -HoE '^static [^=;]*[ *]([a-z_0-9]+)\(' "$@" | sed -E 's/:.*[ *]([a-z_0-9]+)\($/ \1/' | sort -u
+}
+
+echo '| room | files | of fewer than 80 lines | lines | constants | static names in two of its files or more |'
+echo '| --- | --: | --: | --: | --: | --: |'
+for room in src/*/; do
+    mapfile -t files < <(find "$room" -name '*.[ch]')
+    mapfile -t sources < <(find "$room" -name '*.c')
+    printf '| `%s` | %d | %d | %d | %d | %d |\n' "${room%/}" "${#files[@]}" \
+        "$(wc -l "${files[@]}" | awk '$2 != "total" && $1 < 80' | wc -l)" "$(cat "${files[@]}" | wc -l)" \
+        "$(constants "${files[@]}")" "$(statics "${sources[@]}" | cut -d ' ' -f 2 | sort | uniq -d | wc -l)"
+done
+echo
+
 shared=$(bash tools/check_includes.sh --shared)
 # shellcheck disable=SC2086
 echo "private headers that other rooms may include: $(wc -w <<<"$shared")"
@@ -61,9 +85,9 @@ echo "private functions shared between rooms: $(private_functions $shared | wc -
 echo "private functions in all headers: $(private_functions src/*/*.h | wc -l)"
 echo "public functions: $(grep -hc '^TWIN_API' include/twinsift/*.h | awk '{ n += $1 } END { print n }')"
 echo "files that use LMDB: $(grep -lE '\bmdb_|lmdb\.h' -r src | tr '\n' ' ')"
+mapfile -t sources < <(find src -name '*.c')
 echo "function names defined in two or more files of src: $(
-    grep -HoE '^static [^=;]*[ *]([a-z_0-9]+)\(' -r src --include='*.c' | sed -E 's/:.*[ *]([a-z_0-9]+)\($/ \1/' |
-        sort -u | cut -d ' ' -f 2 | sort | uniq -d | wc -l)" # a function may be declared before it is defined
+    statics "${sources[@]}" | cut -d ' ' -f 2 | sort | uniq -d | wc -l)" # a function may be declared before it is defined
 echo "public functions with more than six parameters: $(
     grep -hv '^ *#' include/twinsift/*.h | tr '\n' ' ' | grep -oE 'TWIN_API [^;]*;' | awk -F, 'NF > 6' | grep -oE 'twin_[a-z_]+\(' |
         tr -d '(' | tr '\n' ' ')"
