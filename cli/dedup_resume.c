@@ -9,6 +9,7 @@
 #include "steps.h"
 #include "support/inputs.h"
 #include "support/messages.h"
+#include "support/output_file.h"
 #include "support/progress.h"
 
 #include <dirent.h>
@@ -160,7 +161,8 @@ bool resume_collection(twin_collection **out, bool *found, const struct resume *
     *found = false;
     if (!file)
         return true;
-    twin_status status = twin_collection_load(out, input, (twin_saved_files){ &file, 1, NULL }, options, &error);
+    twin_status status = twin_collection_load(
+        out, input, (twin_saved_files){ (twin_source[]){ file_source(file) }, 1, NULL }, options, &error);
     fclose(file);
     *found = status == TWIN_OK;
     if (status == TWIN_EFORMAT || status == TWIN_EINVAL)
@@ -195,7 +197,9 @@ static twin_candidates *find_candidates(const struct resume *resume, const twin_
     twin_error error = { 0 };
     FILE *file = open_stage(resume, CANDIDATES);
     if (file) {
-        if (twin_candidates_read(&candidates, collection, (twin_saved_files){ &file, 1, NULL }, &error) != TWIN_OK)
+        if (twin_candidates_read(&candidates, collection,
+                                 (twin_saved_files){ (twin_source[]){ file_source(file) }, 1, NULL },
+                                 &error) != TWIN_OK)
             warn_unusable(resume, CANDIDATES, &error);
         fclose(file);
     }
@@ -228,8 +232,8 @@ static bool read_matches(twin_matches *out, const struct resume *resume, const t
     FILE *file = open_stage(resume, PAIRS);
     if (!file)
         return false;
-    twin_status status =
-        twin_dedup_read_matches(out, &rule, &field, collection, (twin_saved_files){ &file, 1, NULL }, &error);
+    twin_status status = twin_dedup_read_matches(
+        out, &rule, &field, collection, (twin_saved_files){ (twin_source[]){ file_source(file) }, 1, NULL }, &error);
     fclose(file);
     twin_buffer_clear(&field);
     if (status != TWIN_OK) {

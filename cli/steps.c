@@ -247,7 +247,7 @@ static bool add_file(struct steps *steps, const char *name, FILE *file, unsigned
     }
     struct step_files *files = &steps->of[kind];
     files->names[files->count] = name;
-    files->files[files->count++] = file;
+    files->sources[files->count++] = file_source(file);
     return true;
 }
 
@@ -256,8 +256,8 @@ static bool open_files(struct steps *steps, const struct request_base *base, uns
     bool good = true;
     for (int kind = 0; kind < STEP_KINDS && good; kind++) {
         steps->of[kind].names = calloc(base->count + 1, sizeof *steps->of[kind].names);
-        steps->of[kind].files = calloc(base->count + 1, sizeof(FILE *));
-        good = steps->of[kind].names && steps->of[kind].files;
+        steps->of[kind].sources = calloc(base->count + 1, sizeof *steps->of[kind].sources);
+        good = steps->of[kind].names && steps->of[kind].sources;
     }
     steps->notes = calloc(base->count + 1, sizeof *steps->notes);
     if (!good || !steps->notes)
@@ -293,7 +293,8 @@ static bool open_noted_inputs(struct steps *steps, const struct shared_options *
     twin_error error = { 0 };
     bool good = true;
     for (size_t i = 0; i < signatures->count && good; i++) {
-        twin_status status = twin_collection_read_note(&steps->notes[i], signatures->files[i], &error);
+        twin_status status = twin_collection_read_note(&steps->notes[i], signatures->sources[i], &error);
+        rewind(signatures->sources[i].context);
         good = status == TWIN_OK;
         if (!good)
             fail_in(signatures->names[i], status, &error);
@@ -348,16 +349,16 @@ void steps_clear(struct steps *steps)
     free(steps->notes);
     for (int kind = 0; kind < STEP_KINDS; kind++) {
         for (size_t i = 0; i < steps->of[kind].count; i++)
-            fclose(steps->of[kind].files[i]);
+            fclose(steps->of[kind].sources[i].context);
         free(steps->of[kind].names);
-        free(steps->of[kind].files);
+        free(steps->of[kind].sources);
     }
 }
 
 twin_saved_files steps_saved(const struct steps *steps, enum step_kind kind, size_t *failed)
 {
     *failed = steps->of[kind].count;
-    return (twin_saved_files){ steps->of[kind].files, steps->of[kind].count, failed };
+    return (twin_saved_files){ steps->of[kind].sources, steps->of[kind].count, failed };
 }
 
 void steps_fail(const struct steps *steps, enum step_kind kind, size_t failed, twin_status status,
@@ -409,7 +410,7 @@ bool steps_keep_signatures(const char *output, const struct request_base *base)
     struct stat about;
     twin_buffer note = { 0 };
     FILE *file = stat(output, &about) == 0 && S_ISREG(about.st_mode) ? fopen(output, "rbe") : NULL;
-    bool is_signed = file && twin_collection_read_note(&note, file, NULL) == TWIN_OK;
+    bool is_signed = file && twin_collection_read_note(&note, file_source(file), NULL) == TWIN_OK;
     const char *lost = is_signed ? input_left_out(&note, base) : NULL;
     if (lost)
         fail("%s: has the signatures of %s, which would be lost; give each shard a file of its own, or remove this "
@@ -434,14 +435,14 @@ struct step {
     twin_part part;
 };
 
-static twin_status write_step(FILE *file, enum step_kind kind, const struct step *step, twin_error *error)
+static twin_status write_step(twin_sink sink, enum step_kind kind, const struct step *step, twin_error *error)
 {
     if (kind == STEP_SIGNATURES)
-        return twin_collection_write(step->collection, (twin_text){ step->note->bytes, step->note->length }, file,
+        return twin_collection_write(step->collection, (twin_text){ step->note->bytes, step->note->length }, sink,
                                      error);
     if (kind == STEP_CANDIDATES)
-        return twin_candidates_write(step->candidates, file, error);
-    return twin_dedup_write_matches(step->matches, step->collection, step->rule, step->part, file, error);
+        return twin_candidates_write(step->candidates, sink, error);
+    return twin_dedup_write_matches(step->matches, step->collection, step->rule, step->part, sink, error);
 }
 
 static bool write_whole(const char *path, enum step_kind kind, const struct step *step)
@@ -450,7 +451,7 @@ static bool write_whole(const char *path, enum step_kind kind, const struct step
     twin_error error = { 0 };
     if (!output_file_open(&output, path))
         return false;
-    twin_status status = write_step(output.file, kind, step, &error);
+    twin_status status = write_step(file_sink(output.file), kind, step, &error);
     if (status != TWIN_OK)
         fail_in(path, status, &error);
     else if (output_file_close(&output) && (!step->base || steps_keep_signatures(path, step->base)))

@@ -21,7 +21,7 @@ enum step_kind { STEP_SIGNATURES, STEP_CANDIDATES, STEP_PAIRS, STEP_KINDS };
 /* Files of one kind, with their names. */
 struct step_files {
     const char **names;
-    FILE **files;
+    twin_source *sources; /* the context of each is its FILE */
     size_t count;
 };
 

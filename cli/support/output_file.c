@@ -433,3 +433,26 @@ void output_file_abandon(struct output_file *output)
         unlink(output->temporary);
     clear(output);
 }
+
+/* ---- for the library ---- */
+
+static twin_status write_to_file(void *context, const void *bytes, size_t length)
+{
+    return fwrite(bytes, 1, length, context) == length ? TWIN_OK : TWIN_EIO;
+}
+
+static twin_status read_from_file(void *context, void *out, size_t *length)
+{
+    *length = fread(out, 1, *length, context);
+    return ferror((FILE *)context) ? TWIN_EIO : TWIN_OK;
+}
+
+twin_sink file_sink(FILE *file)
+{
+    return (twin_sink){ write_to_file, file };
+}
+
+twin_source file_source(FILE *file)
+{
+    return (twin_source){ read_from_file, file };
+}

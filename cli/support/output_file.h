@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <twinsift/buffer.h>
 
 /* A file being written in the folder of `path`. It has no name until it is finished, where the file system can do
  * that, so that nothing is left behind however the program ends; else, and where too many files are open, it has another
@@ -51,5 +52,9 @@ int output_file_reopen(const struct output_file *output);
 
 /* Closes and removes it; nothing, if it is gone. */
 void output_file_abandon(struct output_file *output);
+
+/* A file that is open, as the library takes it. */
+twin_sink file_sink(FILE *file);
+twin_source file_source(FILE *file);
 
 #endif

@@ -1,4 +1,4 @@
-/* buffer.h — borrowed bytes, and growing arrays of bytes. */
+/* buffer.h — borrowed bytes, growing arrays of bytes, and where bytes go to and come from. */
 #ifndef TWINSIFT_BUFFER_H
 #define TWINSIFT_BUFFER_H
 
@@ -24,6 +24,19 @@ typedef struct twin_buffer {
 TWIN_API twin_status twin_buffer_reserve(twin_buffer *buffer, size_t more);
 TWIN_API twin_status twin_buffer_append(twin_buffer *buffer, const void *bytes, size_t length);
 TWIN_API void twin_buffer_clear(twin_buffer *buffer);
+
+/* Where bytes go, such as an open file: `write` takes all of them, or returns why it cannot, TWIN_EIO with errno for
+ * instance. A few kilobytes at a time. */
+typedef struct twin_sink {
+    twin_status (*write)(void *context, const void *bytes, size_t length);
+    void *context;
+} twin_sink;
+
+/* Where bytes come from: `read` writes up to *length of them to `out`, and *length becomes how many; 0 at the end. */
+typedef struct twin_source {
+    twin_status (*read)(void *context, void *out, size_t *length);
+    void *context;
+} twin_source;
 
 #ifdef __cplusplus
 }

@@ -22,9 +22,9 @@ TWIN_API twin_status twin_candidates_find(twin_candidates **out, const twin_coll
                                           twin_similar_options options, twin_part part, twin_error *error);
 TWIN_API void twin_candidates_free(twin_candidates *candidates);
 
-/* Writes the candidates to a file, and reads the files of all parts, in any order. TWIN_EINVAL when a part is missing
+/* Writes the candidates as a file, and reads the files of all parts, in any order. TWIN_EINVAL when a part is missing
  * or repeated, or when the files belong to another collection. */
-TWIN_API twin_status twin_candidates_write(const twin_candidates *candidates, FILE *file, twin_error *error);
+TWIN_API twin_status twin_candidates_write(const twin_candidates *candidates, twin_sink sink, twin_error *error);
 TWIN_API twin_status twin_candidates_read(twin_candidates **out, const twin_collection *collection,
                                           twin_saved_files saved, twin_error *error);
 

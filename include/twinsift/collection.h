@@ -10,7 +10,6 @@
 #ifndef TWINSIFT_COLLECTION_H
 #define TWINSIFT_COLLECTION_H
 
-#include <stdio.h>
 #include <twinsift/exec.h>
 #include <twinsift/input.h>
 #include <twinsift/signer.h>
@@ -66,17 +65,17 @@ TWIN_API twin_status twin_collection_read(twin_collection **out, const twin_inpu
                                           twin_collection_options options, twin_error *error);
 TWIN_API void twin_collection_free(twin_collection *collection);
 
-/* Writes a collection of signed documents to a file (docs/format.md), with a note of the caller's. TWIN_EIO when that
- * fails. If the scheme has a secret key, it is in the file. */
-TWIN_API twin_status twin_collection_write(const twin_collection *collection, twin_text note, FILE *file,
+/* Writes a collection of signed documents as a file (docs/format.md), with a note of the caller's. If the scheme has a
+ * secret key, it is in the file. */
+TWIN_API twin_status twin_collection_write(const twin_collection *collection, twin_text note, twin_sink sink,
                                            twin_error *error);
 
-/* Reads the note of such a file and rewinds the file. */
-TWIN_API twin_status twin_collection_read_note(twin_buffer *note, FILE *file, twin_error *error);
+/* Reads the note of such a file, and about 64 KiB of it; to load the collection, begin the file again. */
+TWIN_API twin_status twin_collection_read_note(twin_buffer *note, twin_source source, twin_error *error);
 
-/* Files written by one of the calls above or by later steps (candidates.h, dedup.h). */
+/* Files written by the call above or by later steps (candidates.h, dedup.h), each from its beginning. */
 typedef struct twin_saved_files {
-    FILE *const *files;
+    const twin_source *sources;
     size_t count;
     size_t *failed; /* unless NULL, becomes the number of the file that failed, or `count` */
 } twin_saved_files;

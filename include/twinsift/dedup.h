@@ -122,10 +122,10 @@ TWIN_API twin_status twin_dedup_match(twin_matches *out, const twin_collection *
                                       twin_candidates *candidates, const twin_dedup_options *options, twin_part part,
                                       twin_error *error);
 
-/* Writes matches to a file, together with the rule by which documents are kept, and reads the files of all parts.
+/* Writes matches as a file, together with the rule by which documents are kept, and reads the files of all parts.
  * `rule` becomes that of the files; the name of its field is stored in `field`, which must outlive it. */
 TWIN_API twin_status twin_dedup_write_matches(const twin_matches *matches, const twin_collection *collection,
-                                              const twin_dedup_options *rule, twin_part part, FILE *file,
+                                              const twin_dedup_options *rule, twin_part part, twin_sink sink,
                                               twin_error *error);
 TWIN_API twin_status twin_dedup_read_matches(twin_matches *out, twin_dedup_options *rule, twin_buffer *field,
                                              const twin_collection *collection, twin_saved_files saved,

@@ -3,29 +3,81 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 
 #include "base/error.h"
 
-enum { NUMBER_BYTES = 8 };
+enum {
+    NUMBER_BYTES = 8,
+    ROOM = 1 << 16, /* of the buffer: a call of the caller's is not cheap in every language */
+};
 
 /* ---- bytes ---- */
 
-static void write_bytes(struct twin__checked_stream *stream, const void *bytes, size_t length)
+static bool is_read(const struct twin__checked_stream *stream)
 {
-    if (fwrite(bytes, 1, length, stream->file) != length)
-        stream->status = twin__fail(stream->error, TWIN_EIO, "cannot be written: %m");
+    return stream->source.read != NULL;
 }
 
-static void read_bytes(struct twin__checked_stream *stream, void *out, size_t length)
+/* A callback returned `status`; errno, which was 0 before it, says more about TWIN_EIO if it was set. */
+static void fail_transfer(struct twin__checked_stream *stream, twin_status status, const char *verb)
+{
+    stream->status = status == TWIN_EIO && errno ? twin__fail(stream->error, status, "cannot be %s: %m", verb)
+                                                 : twin__fail_status(stream->error, status);
+}
+
+static void hand_over(struct twin__checked_stream *stream, const void *bytes, size_t length)
 {
     errno = 0;
-    if (fread(out, 1, length, stream->file) == length)
+    twin_status status = length ? stream->sink.write(stream->sink.context, bytes, length) : TWIN_OK;
+    if (status != TWIN_OK)
+        fail_transfer(stream, status, "written");
+}
+
+static void write_bytes(struct twin__checked_stream *stream, const void *bytes, size_t length)
+{
+    if (length > ROOM - stream->end) {
+        hand_over(stream, stream->buffer, stream->end);
+        stream->end = 0;
+    }
+    if (stream->status != TWIN_OK)
         return;
-    if (ferror(stream->file))
-        stream->status = twin__fail(stream->error, TWIN_EIO, "cannot be read: %m");
-    else
+    if (length > ROOM) {
+        hand_over(stream, bytes, length);
+        return;
+    }
+    memcpy(stream->buffer + stream->end, bytes, length);
+    stream->end += length;
+}
+
+/* Whether there are bytes in the buffer, after reading if there were none. */
+static bool fill(struct twin__checked_stream *stream)
+{
+    if (stream->begin < stream->end)
+        return true;
+    size_t length = ROOM;
+    errno = 0;
+    twin_status status = stream->source.read(stream->source.context, stream->buffer, &length);
+    if (status != TWIN_OK)
+        fail_transfer(stream, status, "read");
+    stream->begin = 0;
+    stream->end = status == TWIN_OK && length <= ROOM ? length : 0;
+    return stream->end > 0;
+}
+
+static void read_bytes(struct twin__checked_stream *stream, unsigned char *out, size_t length)
+{
+    while (length > 0 && fill(stream)) {
+        size_t some = stream->end - stream->begin;
+        some = some < length ? some : length;
+        memcpy(out, stream->buffer + stream->begin, some);
+        stream->begin += some;
+        out += some;
+        length -= some;
+    }
+    if (length > 0)
         twin__checked_fail(stream, "the file ends too early");
 }
 
@@ -33,7 +85,7 @@ void twin__checked_bytes(struct twin__checked_stream *stream, void *bytes, size_
 {
     if (length == 0)
         return;
-    bool reads = stream->direction == TWIN__CHECKED_READ;
+    bool reads = is_read(stream);
     if (stream->status == TWIN_OK && reads)
         read_bytes(stream, bytes, length);
     if (stream->status == TWIN_OK)
@@ -103,22 +155,35 @@ void twin__checked_get_text(twin_buffer *out, struct twin__checked_stream *strea
 
 /* ---- begin and end ---- */
 
-void twin__checked_open(struct twin__checked_stream *stream, FILE *file, enum twin__checked_direction direction,
-                        const char magic[TWIN__MAGIC_BYTES + 1], twin_error *error)
+static void begin(struct twin__checked_stream *stream, const char magic[TWIN__MAGIC_BYTES + 1])
 {
     char found[TWIN__MAGIC_BYTES];
     memcpy(found, magic, sizeof found);
-    *stream = (struct twin__checked_stream){
-        .file = file, .direction = direction, .hash = XXH3_createState(), .error = error
-    };
-    if (!stream->hash) {
-        stream->status = twin__fail_memory(error);
+    stream->hash = XXH3_createState();
+    stream->buffer = malloc(ROOM);
+    if (!stream->hash || !stream->buffer) {
+        stream->status = twin__fail_memory(stream->error);
         return;
     }
     XXH3_64bits_reset(stream->hash);
     twin__checked_bytes(stream, found, sizeof found);
     if (stream->status == TWIN_EFORMAT || (stream->status == TWIN_OK && memcmp(found, magic, sizeof found) != 0))
-        stream->status = twin__fail(error, TWIN_EFORMAT, "not a file of this kind: it does not begin with %s", magic);
+        stream->status =
+            twin__fail(stream->error, TWIN_EFORMAT, "not a file of this kind: it does not begin with %s", magic);
+}
+
+void twin__checked_write(struct twin__checked_stream *stream, twin_sink sink, const char magic[TWIN__MAGIC_BYTES + 1],
+                         twin_error *error)
+{
+    *stream = (struct twin__checked_stream){ .sink = sink, .error = error };
+    begin(stream, magic);
+}
+
+void twin__checked_read(struct twin__checked_stream *stream, twin_source source,
+                        const char magic[TWIN__MAGIC_BYTES + 1], twin_error *error)
+{
+    *stream = (struct twin__checked_stream){ .source = source, .error = error };
+    begin(stream, magic);
 }
 
 static void finish(struct twin__checked_stream *stream)
@@ -128,9 +193,9 @@ static void finish(struct twin__checked_stream *stream)
         return;
     if (found != sum)
         stream->status = twin__fail(stream->error, TWIN_EFORMAT, "damaged: its checksum is wrong");
-    else if (stream->direction == TWIN__CHECKED_WRITE && fflush(stream->file) != 0)
-        stream->status = twin__fail(stream->error, TWIN_EIO, "cannot be written: %m");
-    else if (stream->direction == TWIN__CHECKED_READ && getc(stream->file) != EOF)
+    else if (!is_read(stream))
+        hand_over(stream, stream->buffer, stream->end);
+    else if (fill(stream))
         twin__checked_fail(stream, "something follows the end");
 }
 
@@ -139,6 +204,8 @@ twin_status twin__checked_close(struct twin__checked_stream *stream, twin_status
     if (status == TWIN_OK && stream->status == TWIN_OK)
         finish(stream);
     XXH3_freeState(stream->hash);
+    free(stream->buffer);
     stream->hash = NULL;
+    stream->buffer = NULL;
     return status == TWIN_OK ? stream->status : status;
 }

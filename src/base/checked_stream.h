@@ -1,24 +1,23 @@
 /* checked_stream.h — a stream of numbers and bytes that begins with a magic and ends with a checksum of all of it.
  *
  * The same calls write and read. A number has eight bytes, the low one first; a double is written as the number of its
- * bits. The first failure fills the `error` given to twin__checked_open() and is kept: after it nothing is written, and
+ * bits. The first failure fills the `error` given at the beginning and is kept: after it nothing is written, and
  * everything is read as zeros. So `status` need not be checked after each call, except in a loop over a count that was
  * read. No value is to be trusted before the checksum has been. */
 #ifndef TWIN_BASE_CHECKED_STREAM_H
 #define TWIN_BASE_CHECKED_STREAM_H
 
 #include <stdint.h>
-#include <stdio.h>
 #include <twinsift/buffer.h>
 #include <twinsift/status.h>
 
 enum { TWIN__MAGIC_BYTES = 8 };
 
-enum twin__checked_direction { TWIN__CHECKED_READ, TWIN__CHECKED_WRITE };
-
 struct twin__checked_stream {
-    FILE *file;
-    enum twin__checked_direction direction;
+    twin_sink sink; /* of a stream that is written */
+    twin_source source;
+    unsigned char *buffer;
+    size_t begin, end;         /* of the bytes that wait in it */
     struct XXH3_state_s *hash; /* of all bytes so far */
     uint64_t offset;
     twin_status status;
@@ -26,7 +25,9 @@ struct twin__checked_stream {
 };
 
 /* Writes the magic, or checks it. End with twin__checked_close(), also after a failure. */
-void twin__checked_open(struct twin__checked_stream *stream, FILE *file, enum twin__checked_direction direction,
+void twin__checked_write(struct twin__checked_stream *stream, twin_sink sink, const char magic[TWIN__MAGIC_BYTES + 1],
+                         twin_error *error);
+void twin__checked_read(struct twin__checked_stream *stream, twin_source source,
                         const char magic[TWIN__MAGIC_BYTES + 1], twin_error *error);
 
 void twin__checked_bytes(struct twin__checked_stream *stream, void *bytes, size_t length);

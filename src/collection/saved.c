@@ -134,10 +134,11 @@ static void put_block(struct twin__checked_stream *stream, const twin_collection
         put_signature(stream, twin__signature_of(collection, i), collection->slots);
 }
 
-twin_status twin_collection_write(const twin_collection *collection, twin_text note, FILE *file, twin_error *error)
+twin_status twin_collection_write(const twin_collection *collection, twin_text note, twin_sink sink,
+                                  twin_error *error)
 {
-    if (!collection || !file)
-        return twin__fail_null(error, file ? "collection" : "file");
+    if (!collection || !sink.write)
+        return twin__fail_null(error, collection ? "sink.write" : "collection");
     if (collection->rows || collection->texts)
         return twin__fail(error, TWIN_EINVAL, "only signed documents can be written");
     twin_buffer scheme = { 0 };
@@ -146,7 +147,7 @@ twin_status twin_collection_write(const twin_collection *collection, twin_text n
         return twin__fail_status(error, status);
     uint64_t counts[COUNTS];
     struct twin__checked_stream stream;
-    twin__checked_open(&stream, file, TWIN__CHECKED_WRITE, MAGIC, error);
+    twin__checked_write(&stream, sink, MAGIC, error);
     twin__checked_put_text(&stream, (twin_text){ scheme.bytes, scheme.length });
     twin__checked_put_text(&stream, note);
     twin__checked_number(&stream, twin_input_sources(collection->input));
@@ -164,19 +165,18 @@ twin_status twin_collection_write(const twin_collection *collection, twin_text n
 
 /* ---- reading ---- */
 
-twin_status twin_collection_read_note(twin_buffer *note, FILE *file, twin_error *error)
+twin_status twin_collection_read_note(twin_buffer *note, twin_source source, twin_error *error)
 {
-    if (!note || !file)
-        return twin__fail_null(error, note ? "file" : "note");
+    if (!note || !source.read)
+        return twin__fail_null(error, note ? "source.read" : "note");
     struct twin__checked_stream stream;
     twin_buffer scheme = { 0 };
     note->length = 0;
-    twin__checked_open(&stream, file, TWIN__CHECKED_READ, MAGIC, error);
+    twin__checked_read(&stream, source, MAGIC, error);
     twin__checked_get_text(&scheme, &stream, MOST_SCHEME);
     twin__checked_get_text(note, &stream, MOST_SCHEME);
     twin_buffer_clear(&scheme);
     twin__checked_close(&stream, TWIN_ESTOPPED); /* the rest, and with it the checksum, is left for later */
-    rewind(file);
     return stream.status;
 }
 
@@ -300,9 +300,9 @@ static twin_status load_blocks(struct loading *loading, twin_error *error)
     }
 }
 
-static twin_status load_file(struct loading *loading, FILE *file, twin_error *error)
+static twin_status load_file(struct loading *loading, twin_source source, twin_error *error)
 {
-    twin__checked_open(&loading->stream, file, TWIN__CHECKED_READ, MAGIC, error);
+    twin__checked_read(&loading->stream, source, MAGIC, error);
     twin_status status = load_scheme(loading, error);
     if (status == TWIN_OK)
         status = load_head(loading, error);
@@ -311,11 +311,12 @@ static twin_status load_file(struct loading *loading, FILE *file, twin_error *er
     return twin__checked_close(&loading->stream, status);
 }
 
-static twin_status load(struct loading *loading, FILE *const *files, size_t count, size_t *at, twin_error *error)
+static twin_status load(struct loading *loading, const twin_source *sources, size_t count, size_t *at,
+                        twin_error *error)
 {
     twin_status status = TWIN_OK;
     for (*at = 0; *at < count && status == TWIN_OK; *at += status == TWIN_OK)
-        status = load_file(loading, files[*at], error);
+        status = load_file(loading, sources[*at], error);
     if (status == TWIN_OK && loading->sources != twin_input_sources(loading->collection->input))
         status = twin__fail(error, TWIN_EINVAL, "more inputs were given than the files were written from");
     twin_buffer_clear(&loading->scheme);
@@ -329,8 +330,8 @@ static twin_status load(struct loading *loading, FILE *const *files, size_t coun
 static twin_status load_collection(twin_collection **out, const twin_input *input, twin_saved_files saved,
                                    twin_collection_options options, twin_error *error)
 {
-    if (!out || !input || !saved.files || !saved.count)
-        return twin__fail_null(error, !out ? "out" : !input ? "input" : "saved.files");
+    if (!out || !input || !saved.sources || !saved.count)
+        return twin__fail_null(error, !out ? "out" : !input ? "input" : "saved.sources");
     twin_status status = twin__exec_complete(&options.exec, error);
     if (status != TWIN_OK)
         return status;
@@ -338,7 +339,7 @@ static twin_status load_collection(twin_collection **out, const twin_input *inpu
     struct loading loading = { 0 };
     status = twin__collection_create(&loading.collection, input, &options, error);
     if (status == TWIN_OK)
-        status = load(&loading, saved.files, saved.count, saved.failed ? saved.failed : &at, error);
+        status = load(&loading, saved.sources, saved.count, saved.failed ? saved.failed : &at, error);
     if (status == TWIN_OK)
         status = twin__collection_append_end(loading.collection, error);
     if (status == TWIN_OK)

@@ -13,10 +13,14 @@ static const char MAGIC[] = "TWINPRS2";
 enum { MOST_FIELD = 4096 }; /* bytes */
 
 twin_status twin_dedup_write_matches(const twin_matches *matches, const twin_collection *collection,
-                                     const twin_dedup_options *rule, twin_part part, FILE *file, twin_error *error)
+                                     const twin_dedup_options *rule, twin_part part, twin_sink sink,
+                                     twin_error *error)
 {
-    if (!matches || !collection || !rule || !file)
-        return twin__fail_null(error, !matches ? "matches" : !collection ? "collection" : !rule ? "rule" : "file");
+    if (!matches || !collection || !rule || !sink.write)
+        return twin__fail_null(error, !matches      ? "matches"
+                                      : !collection ? "collection"
+                                      : !rule       ? "rule"
+                                                    : "sink.write");
     struct twin__step_files kind = { .magic = MAGIC };
     struct twin__checked_stream stream;
     twin_status status = twin__check_reserved(error, rule->reserved, "dedup");
@@ -25,7 +29,7 @@ twin_status twin_dedup_write_matches(const twin_matches *matches, const twin_col
     if (status != TWIN_OK)
         return twin__fail_status(error, status);
     const char *field = rule->field ? rule->field : "";
-    twin__step_begin(&stream, file, &kind, part, error);
+    twin__step_begin(&stream, sink, &kind, part, error);
     twin__checked_number(&stream, rule->preference);
     twin__checked_number(&stream, rule->chain);
     twin__checked_put_text(&stream, (twin_text){ field, strlen(field) });
@@ -110,12 +114,12 @@ static int by_documents(const void *a, const void *b)
 twin_status twin_dedup_read_matches(twin_matches *out, twin_dedup_options *rule, twin_buffer *field,
                                     const twin_collection *collection, twin_saved_files saved, twin_error *error)
 {
-    if (!out || !rule || !field || !collection || !saved.files || !saved.count)
+    if (!out || !rule || !field || !collection || !saved.sources || !saved.count)
         return twin__fail_null(error, !out          ? "out"
                                       : !rule       ? "rule"
                                       : !field      ? "field"
                                       : !collection ? "collection"
-                                                    : "saved.files");
+                                                    : "saved.sources");
     struct reading reading = {
         .matches = out, .documents = twin_collection_count(collection).documents, .rule = rule, .field = field
     };

@@ -143,14 +143,14 @@ static void put_unions(struct twin__checked_stream *stream, const uint32_t *grou
             twin__checked_number(stream, (uint64_t)i << 32 | group[i]);
 }
 
-twin_status twin_candidates_write(const twin_candidates *candidates, FILE *file, twin_error *error)
+twin_status twin_candidates_write(const twin_candidates *candidates, twin_sink sink, twin_error *error)
 {
-    if (!candidates || !file)
-        return twin__fail_null(error, file ? "candidates" : "file");
+    if (!candidates || !sink.write)
+        return twin__fail_null(error, candidates ? "sink.write" : "candidates");
     const struct twin__bands_found *found = &candidates->found;
     struct twin__checked_stream stream;
     struct twin__step_files kind = { MAGIC, candidates->fingerprint };
-    twin__step_begin(&stream, file, &kind, candidates->part, error);
+    twin__step_begin(&stream, sink, &kind, candidates->part, error);
     twin__checked_number(&stream, found->seen);
     twin__checked_number(&stream, found->pairs.count);
     for (size_t i = 0; i < found->pairs.count; i++)
@@ -238,8 +238,8 @@ static twin_status read_part(void *context, struct twin__checked_stream *stream)
 twin_status twin_candidates_read(twin_candidates **out, const twin_collection *collection, twin_saved_files saved,
                                  twin_error *error)
 {
-    if (!out || !collection || !saved.files)
-        return twin__fail_null(error, !out ? "out" : !collection ? "collection" : "saved.files");
+    if (!out || !collection || !saved.sources)
+        return twin__fail_null(error, !out ? "out" : !collection ? "collection" : "saved.sources");
     *out = NULL;
     twin_candidates *candidates = NULL;
     twin_status status = create(&candidates, collection, (twin_part){ 0 }, error);

@@ -14,10 +14,10 @@ struct parts {
     uint32_t of; /* 0: none was read */
 };
 
-void twin__step_begin(struct twin__checked_stream *stream, FILE *file, const struct twin__step_files *kind,
+void twin__step_begin(struct twin__checked_stream *stream, twin_sink sink, const struct twin__step_files *kind,
                       twin_part part, twin_error *error)
 {
-    twin__checked_open(stream, file, TWIN__CHECKED_WRITE, kind->magic, error);
+    twin__checked_write(stream, sink, kind->magic, error);
     twin__checked_number(stream, kind->fingerprint);
     twin__checked_number(stream, part.number);
     twin__checked_number(stream, part.of ? part.of : 1);
@@ -69,7 +69,7 @@ twin_status twin__step_read_all(twin_saved_files saved, const struct twin__step_
     size_t at = 0;
     for (; at < saved.count && status == TWIN_OK; at += status == TWIN_OK) {
         struct twin__checked_stream stream;
-        twin__checked_open(&stream, saved.files[at], TWIN__CHECKED_READ, kind->magic, error);
+        twin__checked_read(&stream, saved.sources[at], kind->magic, error);
         status = read_head(&parts, &stream, kind->fingerprint);
         if (status == TWIN_OK)
             status = read(context, &stream);

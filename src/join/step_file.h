@@ -16,7 +16,7 @@ struct twin__step_files {
 };
 
 /* Opens a stream and writes whose it is. */
-void twin__step_begin(struct twin__checked_stream *stream, FILE *file, const struct twin__step_files *kind,
+void twin__step_begin(struct twin__checked_stream *stream, twin_sink sink, const struct twin__step_files *kind,
                       twin_part part, twin_error *error);
 
 /* Reads what follows in one file. What it returns except TWIN_OK ends the reading. */

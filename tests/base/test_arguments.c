@@ -13,6 +13,8 @@
 #include <twinsift/twinsift.h>
 #include <unistd.h>
 
+#include "file_streams.h"
+
 static void expect_words(const char *call, twin_status got, twin_status expected, const char *words)
 {
     const char *said = twin_error_last(expected);
@@ -421,7 +423,7 @@ static void in_collections_of_sets_and_texts(void **state)
     assert_int_equal(twin_collection_read(&collection, sets, (twin_collection_options){ 0 }, NULL), TWIN_OK);
     REFUSED("a collection of sets has no texts", twin_collection_text(&found, collection, &scratch, 0, NULL));
     REFUSED("a set has many rows", twin_collection_document(&document, collection, &scratch, 0, NULL));
-    REFUSED("only signed documents can be written", twin_collection_write(collection, text, stdout, NULL));
+    REFUSED("only signed documents can be written", twin_collection_write(collection, text, file_sink(stdout), NULL));
     twin_collection_free(collection);
     assert_int_equal(twin_collection_read(&collection, texts, (twin_collection_options){ .texts = true }, NULL),
                      TWIN_OK);
@@ -464,17 +466,18 @@ static void in_dedup(void **state)
     twin_dedup_free(dedup);
 
     /* step by step */
-    REFUSED("file must not be NULL", twin_collection_write(collection, text, NULL, NULL));
-    REFUSED("file must not be NULL", twin_collection_read_note(&field, NULL, NULL));
-    REFUSED("saved.files must not be NULL",
+    REFUSED("sink.write must not be NULL", twin_collection_write(collection, text, (twin_sink){ 0 }, NULL));
+    REFUSED("source.read must not be NULL", twin_collection_read_note(&field, (twin_source){ 0 }, NULL));
+    REFUSED("saved.sources must not be NULL",
             twin_collection_load(&loaded, input, (twin_saved_files){ 0 }, (twin_collection_options){ 0 }, NULL));
     REFUSED("collection must not be NULL", twin_collection_fingerprint(&fingerprint, NULL));
     REFUSED("candidates must not be NULL", twin_dedup_match(&matches, collection, NULL, &rule, whole, NULL));
     assert_int_equal(twin_candidates_find(&candidates, collection, rule.search, whole, NULL), TWIN_OK);
     REFUSED("exclude no documents", twin_dedup_match(&matches, collection, candidates, &excluding, whole, NULL));
     REFUSED("matches must not be NULL", twin_dedup_decide(&dedup, collection, NULL, &rule, NULL));
-    REFUSED("rule must not be NULL", twin_dedup_write_matches(&matches, collection, NULL, whole, stdout, NULL));
-    REFUSED("saved.files must not be NULL",
+    REFUSED("rule must not be NULL",
+            twin_dedup_write_matches(&matches, collection, NULL, whole, file_sink(stdout), NULL));
+    REFUSED("saved.sources must not be NULL",
             twin_dedup_read_matches(&matches, &rule, &field, collection, (twin_saved_files){ 0 }, NULL));
     assert_null(twin_dedup_keepers(NULL));
     assert_null(twin_dedup_similarities(NULL));

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/checked_stream.h"
+#include "file_streams.h"
 
 static const char MAGIC[] = "TESTING1";
 
@@ -20,7 +21,7 @@ static size_t write_example(char **bytes)
     struct twin__checked_stream stream;
     FILE *file = open_memstream(bytes, &length);
     assert_non_null(file);
-    twin__checked_open(&stream, file, TWIN__CHECKED_WRITE, MAGIC, NULL);
+    twin__checked_write(&stream, file_sink(file), MAGIC, NULL);
     assert_int_equal(twin__checked_number(&stream, 0x0102030405060708), 0x0102030405060708);
     assert_true(twin__checked_real(&stream, -0.125) == -0.125);
     twin__checked_put_text(&stream, (twin_text){ "twins", 5 });
@@ -35,7 +36,7 @@ static twin_status read_example(const char *bytes, size_t length, twin_error *er
     struct twin__checked_stream stream;
     twin_buffer text = { 0 };
     assert_non_null(file);
-    twin__checked_open(&stream, file, TWIN__CHECKED_READ, MAGIC, error);
+    twin__checked_read(&stream, file_source(file), MAGIC, error);
     uint64_t number = twin__checked_number(&stream, 1);
     double real = twin__checked_real(&stream, 1);
     twin__checked_get_text(&text, &stream, 100);
@@ -100,7 +101,7 @@ static void after_a_failure_zeros_are_read_and_the_first_one_counts(void **state
     assert_non_null(file);
     twin_error error;
     struct twin__checked_stream stream;
-    twin__checked_open(&stream, file, TWIN__CHECKED_READ, MAGIC, &error);
+    twin__checked_read(&stream, file_source(file), MAGIC, &error);
     assert_int_equal(twin__checked_number(&stream, 0), 1);
     assert_int_equal(twin__checked_number(&stream, 7), 0);
     assert_true(twin__checked_real(&stream, 7) == 0);
@@ -118,7 +119,7 @@ static void a_failure_of_the_caller_is_returned(void **state)
     FILE *file = fmemopen(bytes, length, "rb");
     assert_non_null(file);
     struct twin__checked_stream stream;
-    twin__checked_open(&stream, file, TWIN__CHECKED_READ, MAGIC, NULL);
+    twin__checked_read(&stream, file_source(file), MAGIC, NULL);
     assert_int_equal(twin__checked_close(&stream, TWIN_ESTOPPED), TWIN_ESTOPPED);
     assert_int_equal(stream.status, TWIN_OK); /* the checksum, which does not come here, was not looked for */
     fclose(file);
@@ -133,9 +134,10 @@ static void a_full_disk_is_an_error(void **state)
         print_message("there is no /dev/full here: skipped\n");
         skip();
     }
+    setvbuf(full, NULL, _IONBF, 0);
     twin_error error;
     struct twin__checked_stream stream;
-    twin__checked_open(&stream, full, TWIN__CHECKED_WRITE, MAGIC, &error);
+    twin__checked_write(&stream, file_sink(full), MAGIC, &error);
     twin__checked_put_text(&stream, (twin_text){ "twins", 5 });
     assert_int_equal(twin__checked_close(&stream, TWIN_OK), TWIN_EIO);
     assert_non_null(strstr(error.message, "No space left"));

@@ -13,6 +13,7 @@
 
 #include "base/bytes.h"
 #include "base/checked_stream.h"
+#include "file_streams.h"
 
 enum { SLOTS = 128, ENTRY_BYTES = 64, SOURCE_AT = 16, ID_AT = 40, ID_LENGTH_AT = 48, COUNTS = 7 };
 
@@ -40,12 +41,15 @@ static void a_collection_comes_back(void **state_unused)
     assert_non_null(file);
     twin_collection_options options = { .repeated_ids = true };
     assert_int_equal(twin_collection_read(&before, input, options, &error), TWIN_OK);
-    assert_int_equal(twin_collection_write(before, (twin_text){ "a note", 6 }, file, &error), TWIN_OK);
+    assert_int_equal(twin_collection_write(before, (twin_text){ "a note", 6 }, file_sink(file), &error), TWIN_OK);
     rewind(file);
-    assert_int_equal(twin_collection_read_note(&note, file, &error), TWIN_OK);
+    assert_int_equal(twin_collection_read_note(&note, file_source(file), &error), TWIN_OK);
+    rewind(file);
     assert_int_equal(note.length, 6);
     assert_memory_equal(note.bytes, "a note", 6);
-    assert_int_equal(twin_collection_load(&after, input, (twin_saved_files){ &file, 1, NULL }, options, &error),
+    assert_int_equal(twin_collection_load(&after, input,
+                                          (twin_saved_files){ (twin_source[]){ file_source(file) }, 1, NULL },
+                                          options, &error),
                      TWIN_OK);
     assert_int_equal(twin_collection_count(after).documents, 2);
     assert_memory_equal(twin_collection_signatures(before), twin_collection_signatures(after),
@@ -85,7 +89,7 @@ static FILE *write_file(struct contents contents)
     twin__put4(entry + SOURCE_AT, contents.source);
     twin__put4(entry + ID_AT, contents.id);
     twin__put4(entry + ID_LENGTH_AT, contents.id_length ? contents.id_length : 1);
-    twin__checked_open(&stream, file, TWIN__CHECKED_WRITE, "TWINSIG1", NULL);
+    twin__checked_write(&stream, file_sink(file), "TWINSIG1", NULL);
     twin__checked_put_text(&stream, (twin_text){ line.bytes, line.length });
     twin__checked_put_text(&stream, (twin_text){ "", 0 });
     twin__checked_number(&stream, contents.sources ? contents.sources - 1 : 1);
@@ -104,9 +108,12 @@ static FILE *write_file(struct contents contents)
 
 static void expect_load(const twin_input *input, FILE **files, size_t count, const struct contents *wanted)
 {
+    twin_source sources[2];
+    for (size_t i = 0; i < count; i++)
+        sources[i] = file_source(files[i]);
     twin_collection *collection = NULL;
     twin_error error = { 0 };
-    twin_status status = twin_collection_load(&collection, input, (twin_saved_files){ files, count, NULL },
+    twin_status status = twin_collection_load(&collection, input, (twin_saved_files){ sources, count, NULL },
                                               (twin_collection_options){ .repeated_ids = true }, &error);
     if (status != wanted->status || (wanted->words && !strstr(error.message, wanted->words)))
         fail_msg("%d \"%s\", not %d \"%s\"", status, error.message, wanted->status,

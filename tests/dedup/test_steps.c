@@ -15,6 +15,7 @@
 
 #include "base/random.h"
 #include "corpus.h"
+#include "file_streams.h"
 #include "scale.h"
 
 enum { WORDS = 60, TEXT_ROOM = WORDS * 8, UNRELATED = 300, GROUPS = 60, CROWD = QUICK ? 100 : 300, MOST = 1500 };
@@ -98,7 +99,7 @@ static struct bytes write_candidates(const twin_collection *collection, twin_par
     twin_candidates *candidates;
     FILE *file = open_memstream(&bytes.at, &bytes.length);
     assert_int_equal(twin_candidates_find(&candidates, collection, (twin_similar_options){ 0 }, part, NULL), TWIN_OK);
-    assert_int_equal(twin_candidates_write(candidates, file, NULL), TWIN_OK);
+    assert_int_equal(twin_candidates_write(candidates, file_sink(file), NULL), TWIN_OK);
     twin_candidates_free(candidates);
     fclose(file);
     return bytes;
@@ -107,30 +108,31 @@ static struct bytes write_candidates(const twin_collection *collection, twin_par
 enum { MOST_PARTS = 5 };
 
 /* The files of parts, last part first. */
-static twin_saved_files open_parts(FILE *out[MOST_PARTS], const struct bytes *parts, size_t count)
+static twin_saved_files open_parts(twin_source out[MOST_PARTS], const struct bytes *parts, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        out[count - 1 - i] = open_bytes(&parts[i]);
+        out[count - 1 - i] = file_source(open_bytes(&parts[i]));
     return (twin_saved_files){ out, count, NULL };
 }
 
 static void close_parts(twin_saved_files saved)
 {
     for (size_t i = 0; i < saved.count; i++)
-        fclose(saved.files[i]);
+        fclose(saved.sources[i].context);
 }
 
 static struct bytes write_matches(const twin_collection *collection, const struct bytes *candidates, size_t count,
                                   const twin_dedup_options *rule, twin_part part)
 {
     struct bytes bytes;
-    FILE *files[MOST_PARTS], *file = open_memstream(&bytes.at, &bytes.length);
+    twin_source files[MOST_PARTS];
+    FILE *file = open_memstream(&bytes.at, &bytes.length);
     twin_saved_files saved = open_parts(files, candidates, count);
     twin_candidates *found;
     twin_matches matches = { 0 };
     assert_int_equal(twin_candidates_read(&found, collection, saved, NULL), TWIN_OK);
     assert_int_equal(twin_dedup_match(&matches, collection, found, rule, part, NULL), TWIN_OK);
-    assert_int_equal(twin_dedup_write_matches(&matches, collection, rule, part, file, NULL), TWIN_OK);
+    assert_int_equal(twin_dedup_write_matches(&matches, collection, rule, part, file_sink(file), NULL), TWIN_OK);
     twin_matches_clear(&matches);
     twin_candidates_free(found);
     close_parts(saved);
@@ -140,7 +142,7 @@ static struct bytes write_matches(const twin_collection *collection, const struc
 
 static twin_dedup *decide(const twin_collection *collection, const struct bytes *parts, size_t count)
 {
-    FILE *files[MOST_PARTS];
+    twin_source files[MOST_PARTS];
     twin_saved_files saved = open_parts(files, parts, count);
     twin_matches matches = { 0 };
     twin_dedup_options rule;
@@ -237,7 +239,7 @@ static struct bytes write_collection(const twin_collection *collection)
 {
     struct bytes bytes;
     FILE *file = open_memstream(&bytes.at, &bytes.length);
-    assert_int_equal(twin_collection_write(collection, (twin_text){ "a note", 6 }, file, NULL), TWIN_OK);
+    assert_int_equal(twin_collection_write(collection, (twin_text){ "a note", 6 }, file_sink(file), NULL), TWIN_OK);
     fclose(file);
     return bytes;
 }
@@ -246,7 +248,8 @@ static twin_status load(twin_collection **out, const struct world *world, const 
 {
     FILE *file = open_bytes(bytes);
     twin_status status =
-        twin_collection_load(out, world->input, (twin_saved_files){ &file, 1, NULL }, options_of(memory), NULL);
+        twin_collection_load(out, world->input, (twin_saved_files){ (twin_source[]){ file_source(file) }, 1, NULL },
+                             options_of(memory), NULL);
     fclose(file);
     return status;
 }
@@ -266,7 +269,7 @@ static void a_collection_that_was_written_is_the_same(void **state)
             assert_int_equal(twin_collection_firsts(loaded)[i], twin_collection_firsts(world->collection)[i]);
         twin_buffer note = { 0 };
         FILE *file = open_bytes(&bytes);
-        assert_int_equal(twin_collection_read_note(&note, file, NULL), TWIN_OK);
+        assert_int_equal(twin_collection_read_note(&note, file_source(file), NULL), TWIN_OK);
         assert_int_equal(note.length, 6);
         assert_memory_equal(note.bytes, "a note", 6);
         fclose(file);
@@ -293,7 +296,8 @@ static void damage_is_noticed(void **state)
         char flip = (char)(1 << twin__random_below(&seed, 8));
         bytes->at[at] = (char)(bytes->at[at] ^ flip);
         FILE *file = open_bytes(bytes);
-        twin_saved_files saved = { &file, 1, NULL };
+        twin_source source = file_source(file);
+        twin_saved_files saved = { &source, 1, NULL };
         twin_collection *loaded;
         twin_candidates *found;
         twin_matches read = { 0 };
@@ -318,7 +322,7 @@ static void damage_is_noticed(void **state)
 static void assert_refused(const char *words, const twin_collection *collection, const struct bytes *parts,
                            size_t count)
 {
-    FILE *files[MOST_PARTS];
+    twin_source files[MOST_PARTS];
     twin_saved_files saved = open_parts(files, parts, count);
     twin_candidates *candidates;
     twin_error error;
