@@ -15,6 +15,8 @@
 
 #include "cpu_seconds.h"
 
+#include "collection/contents.h"
+
 struct index {
     size_t documents, items; /* items: of all documents */
     size_t *begins;          /* of each document among ids */
@@ -62,7 +64,7 @@ static void load(struct index *out, const twin_collection *collection)
     const uint32_t *distinct;
     twin_scratch scratch = { 0 };
     twin_error error = { 0 };
-    *out = (struct index){ .documents = twin_collection_distinct(&distinct, collection), .bits = 10 };
+    *out = (struct index){ .documents = twin__collection_distinct(&distinct, collection), .bits = 10 };
     for (size_t i = 0; i < out->documents; i++)
         out->items += twin_collection_size(collection, distinct[i]);
     while ((size_t)1 << out->bits < 2 * out->items)
@@ -74,13 +76,13 @@ static void load(struct index *out, const twin_collection *collection)
     size_t at = 0;
     for (size_t i = 0; i < out->documents; i++) {
         twin_set set;
-        check(twin_collection_set(&set, collection, &scratch, distinct[i], &error), &error);
+        check(twin__collection_set(&set, collection, &scratch, distinct[i], &error), &error);
         out->begins[i] = at;
         for (size_t j = 0; j < set.count; j++)
             out->ids[at++] = number_of(out, set.items[j]);
     }
     out->begins[out->documents] = at;
-    twin_scratch_clear(&scratch);
+    twin__scratch_clear(&scratch);
 }
 
 /* Counts the pairs of each document with earlier ones, through the lists, which grow as it goes. */
@@ -129,7 +131,7 @@ int main(int argc, char **argv)
     check(twin_input_open(&input, (const char *const *)&argv[1], 1, (twin_input_options){ 0 }, &error), &error);
     twin_collection_options options = { .scheme = { .measure = TWIN_CONTAINMENT, .threshold = threshold },
                                         .exec = { TWIN_EXEC_SERIAL, 1 },
-                                        .sizes = true };
+                                        .set_sizes = true };
     check(twin_collection_read(&collection, input, options, &error), &error);
     load(&index, collection);
     double loaded = cpu_seconds();

@@ -9,11 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <twinsift/cpu.h>
 #include <twinsift/edit.h>
+#include <twinsift/exec.h>
 
 #include "base/random.h"
 #include "cpu_seconds.h"
+#include "edit/edit.h"
 #include "kernels/kernels.h"
 
 #if __has_include(<edlib.h>)
@@ -64,21 +65,21 @@ typedef size_t measure(void *context, const char *a, size_t n, const char *b, si
 static size_t ours(void *scratch, const char *a, size_t n, const char *b, size_t m, size_t cut)
 {
     size_t distance;
-    twin_edit_distance(&distance, scratch, (twin_text){ a, n }, (twin_text){ b, m }, TWIN_EDIT_BYTES, cut);
+    twin__edit_distance(&distance, scratch, (twin_text){ a, n }, (twin_text){ b, m }, TWIN_EDIT_BYTES, cut);
     return distance;
 }
 
 static size_t indels(void *scratch, const char *a, size_t n, const char *b, size_t m, size_t cut)
 {
     size_t distance;
-    twin_edit_indel(&distance, scratch, (twin_text){ a, n }, (twin_text){ b, m }, TWIN_EDIT_BYTES, cut);
+    twin__edit_indel(&distance, scratch, (twin_text){ a, n }, (twin_text){ b, m }, TWIN_EDIT_BYTES, cut);
     return distance;
 }
 
 static size_t spans(void *scratch, const char *a, size_t n, const char *b, size_t m, size_t cut)
 {
     static twin_edit_spans out;
-    twin_edit_align(&out, scratch, (twin_text){ a, n }, (twin_text){ b, m }, TWIN_EDIT_BYTES, cut);
+    twin__edit_align(&out, scratch, (twin_text){ a, n }, (twin_text){ b, m }, TWIN_EDIT_BYTES, cut);
     return out.distance;
 }
 
@@ -217,7 +218,7 @@ int main(void)
             for (size_t c = 0; c < 3; c++)
                 same &= compare(&scratch, with_edlib, lengths[l], rates[r], cuts[c]);
         }
-    twin_edit_scratch_clear(&scratch);
+    twin__edit_scratch_clear(&scratch);
     measure_tiles();
     if (!same)
         printf("error: edlib found different distances\n");

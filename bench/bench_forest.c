@@ -10,15 +10,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <twinsift/embed.h>
-#include <twinsift/forest.h>
+#include "edit/embed.h"
+#include "lsh/forest.h"
 
 #include "base/random.h"
 #include "cpu_seconds.h"
 
 enum { TREES = 10, DEPTH = 24, LABELS = TREES * DEPTH, ASKED = 20, QUERIES = 5000, ROUNDS = 3, FAMILY = 10 };
 
-/* The cost of twin_embed_vector() if it computed a tangent per gram of each window. */
+/* The cost of twin__embed_vector() if it computed a tangent per gram of each window. */
 static double tangents(const uint64_t *grams, size_t count, size_t functions)
 {
     const double pi = 3.14159265358979323846;
@@ -38,10 +38,10 @@ static int time_vectors(size_t n)
     char *text = malloc(n);
     uint64_t *grams = malloc(n * sizeof *grams);
     uint32_t vector[LABELS];
-    twin_embed_options options = twin_embed_options_for(TWIN_EMBED_DEFAULT, n, LABELS, 1);
-    twin_embed_scratch scratch = { 0 };
-    twin_embedder *embedder = NULL;
-    int failed = !text || !grams || twin_embedder_create(&embedder, options) != TWIN_OK;
+    twin__embed_options options = twin__embed_options_for(TWIN__EMBED_DEFAULT, n, LABELS, 1);
+    twin__embed_scratch scratch = { 0 };
+    twin__embedder *embedder = NULL;
+    int failed = !text || !grams || twin__embedder_create(&embedder, options) != TWIN_OK;
     if (failed)
         goto done;
     for (size_t i = 0; i < n; i++) {
@@ -50,7 +50,7 @@ static int time_vectors(size_t n)
     }
     double start = cpu_seconds();
     for (int i = 0; i < TEXTS; i++)
-        twin_embed_vector(vector, embedder, &scratch, (twin_text){ text, n });
+        twin__embed_vector(vector, embedder, &scratch, (twin_text){ text, n });
     double table = (cpu_seconds() - start) / TEXTS;
     start = cpu_seconds();
     volatile double kept = tangents(grams, options.grams.window - options.grams.q_low + 1, LABELS);
@@ -58,8 +58,8 @@ static int time_vectors(size_t n)
     double tangent = cpu_seconds() - start;
     printf("%zu\t%d\t%.0f\t%.0f\t%.1f\n", n, LABELS, 1 / table, 1 / tangent, tangent / table);
 done:
-    twin_embedder_free(embedder);
-    twin_embed_scratch_clear(&scratch);
+    twin__embedder_free(embedder);
+    twin__embed_scratch_clear(&scratch);
     free(grams);
     free(text);
     return failed;
@@ -80,11 +80,11 @@ static void draw_labels(uint32_t *out, uint64_t family, uint64_t member)
 }
 
 /* Seconds per query, best of several rounds, and how many family members each finds. */
-static double time_queries(double *family_found, const twin_forest *forest, size_t entries)
+static double time_queries(double *family_found, const twin__forest *forest, size_t entries)
 {
-    twin_forest_scratch scratch = { 0 };
+    twin__forest_scratch scratch = { 0 };
     uint32_t labels[LABELS];
-    twin_forest_candidate found[ASKED];
+    twin__forest_candidate found[ASKED];
     size_t family = 0, count;
     double best = INFINITY;
     for (int round = 0; round < ROUNDS; round++) {
@@ -94,7 +94,7 @@ static double time_queries(double *family_found, const twin_forest *forest, size
             uint64_t sought = twin__mix(q) % (entries / FAMILY);
             draw_labels(labels, sought, FAMILY);
             double start = cpu_seconds();
-            twin_forest_query(found, &count, forest, &scratch, labels, (twin_forest_query_options){ ASKED, 0 });
+            twin__forest_query(found, &count, forest, &scratch, labels, (twin__forest_query_options){ ASKED, 0 });
             asking += cpu_seconds() - start;
             for (size_t i = 0; i < count; i++)
                 family += found[i].id / FAMILY == sought;
@@ -102,15 +102,15 @@ static double time_queries(double *family_found, const twin_forest *forest, size
         best = asking < best ? asking : best;
     }
     *family_found = (double)family / QUERIES / FAMILY;
-    twin_forest_scratch_clear(&scratch);
+    twin__forest_scratch_clear(&scratch);
     return best / QUERIES;
 }
 
 static int time_forest(size_t entries)
 {
-    twin_forest *forest;
+    twin__forest *forest;
     uint32_t labels[LABELS];
-    if (twin_forest_create(&forest, (twin_forest_options){ TREES, DEPTH, 1 }) != TWIN_OK)
+    if (twin__forest_create(&forest, (twin__forest_options){ TREES, DEPTH, 1 }) != TWIN_OK)
         return 1;
     double drawing = cpu_seconds();
     for (size_t i = 0; i < entries; i++)
@@ -120,17 +120,17 @@ static int time_forest(size_t entries)
     double start = cpu_seconds();
     for (size_t i = 0; i < entries; i++) {
         draw_labels(labels, i / FAMILY, i % FAMILY);
-        if (twin_forest_add(forest, i, labels) != TWIN_OK)
+        if (twin__forest_add(forest, i, labels) != TWIN_OK)
             return 1;
     }
     double building = cpu_seconds() - start - drawing, family;
     double as_built = time_queries(&family, forest, entries);
-    if (twin_forest_pack(forest) != TWIN_OK)
+    if (twin__forest_pack(forest) != TWIN_OK)
         return 1;
     double packed = time_queries(&family, forest, entries);
     printf("%zu\t%.0f\t%.1f\t%.1f\t%.0f\t%.2f\n", entries, (double)entries / building, 1e6 * as_built, 1e6 * packed,
-           (double)twin_forest_bytes(forest) / (double)entries, family);
-    twin_forest_free(forest);
+           (double)twin__forest_bytes(forest) / (double)entries, family);
+    twin__forest_free(forest);
     return 0;
 }
 

@@ -10,6 +10,8 @@
 
 #include "cpu_seconds.h"
 
+#include "input/documents.h"
+
 enum { RUNS = 3, LEAST = 8000 };
 
 struct box {
@@ -55,8 +57,8 @@ static void load(struct box *box, const char *folder)
     check(twin_input_open(&input, &folder, 1, (twin_input_options){ .format = TWIN_INPUT_MAIL }, &error),
           error.message);
     for (size_t i = 0; i < twin_input_chunks(input); i++)
-        check(twin_input_read(NULL, input, &buffers, i, (twin_visitor){ keep, skip, box }, &error), error.message);
-    twin_read_buffers_clear(&buffers);
+        check(twin__input_read(NULL, input, &buffers, i, (twin_visitor){ keep, skip, box }, &error), error.message);
+    twin__read_buffers_clear(&buffers);
     twin_input_free(input);
 }
 

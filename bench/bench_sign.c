@@ -8,6 +8,11 @@
 
 #include "english.h"
 
+#include "sketch/hash.h"
+#include "sketch/minhash.h"
+#include "sketch/set.h"
+#include "sketch/shingle.h"
+
 enum { DOCUMENTS = 4096, BYTES = 2000, ROOM = 2 * BYTES, RUNS = 5, SLOTS = 128, WIDTH = 9 };
 
 struct bench {
@@ -64,25 +69,25 @@ static void normalise(struct bench *bench, twin_text text)
 
 static void hash_windows(struct bench *bench, twin_text text)
 {
-    check(twin_items_reserve(&bench->items, text.length));
+    check(twin__items_reserve(&bench->items, text.length));
     size_t count = text.length - WIDTH + 1;
-    twin_hash_windows(bench->items.items, twin_hash_member(TWIN_HASH_XXH3, 1), text.bytes, WIDTH, count);
+    twin__hash_windows(bench->items.items, twin_hash_member(TWIN_HASH_XXH3, 1), text.bytes, WIDTH, count);
     bench->seen += bench->items.items[count / 2];
 }
 
 static void make_set(struct bench *bench, twin_text text)
 {
     twin_set set;
-    check(twin_shingle(&bench->items, bench->characters, text));
-    check(twin_set_make(&set, &bench->items, &bench->spare));
+    check(twin__shingle_text(&bench->items, bench->characters, text));
+    check(twin__set_make(&set, &bench->items, &bench->spare));
     bench->items.count = 0;
     bench->seen += set.count;
 }
 
 static void sign(struct bench *bench, const twin_shingler *shingler, const twin_minhash *hasher, twin_text text)
 {
-    check(twin_shingle(&bench->items, shingler, text));
-    twin_minhash_sign(bench->signature, hasher, bench->items.items, bench->items.count);
+    check(twin__shingle_text(&bench->items, shingler, text));
+    twin__minhash_sign(bench->signature, hasher, bench->items.items, bench->items.count);
     bench->seen += bench->signature[0];
 }
 
@@ -104,7 +109,7 @@ static void sign_words(struct bench *bench, twin_text text)
 static void sign_ready(struct bench *bench, int kind)
 {
     size_t from = bench->ready_from[kind][bench->document], end = bench->ready_from[kind][bench->document + 1];
-    twin_minhash_sign(bench->signature, bench->fast, bench->ready[kind].items + from, end - from);
+    twin__minhash_sign(bench->signature, bench->fast, bench->ready[kind].items + from, end - from);
     bench->seen += bench->signature[0];
 }
 
@@ -196,8 +201,8 @@ static void hash_shingles(struct bench *bench, int kind, const twin_shingler *sh
 {
     twin_items *ready = &bench->ready[kind];
     for (size_t d = 0; d < DOCUMENTS; d++) {
-        check(twin_shingle(&bench->items, shingler, (twin_text){ bench->texts + d * ROOM, bench->length[d] }));
-        check(twin_items_reserve(ready, bench->items.count));
+        check(twin__shingle_text(&bench->items, shingler, (twin_text){ bench->texts + d * ROOM, bench->length[d] }));
+        check(twin__items_reserve(ready, bench->items.count));
         memcpy(ready->items + ready->count, bench->items.items, bench->items.count * sizeof *ready->items);
         ready->count += bench->items.count;
         bench->ready_from[kind][d + 1] = ready->count;
@@ -208,13 +213,13 @@ static void prepare(struct bench *bench)
 {
     twin_shingle_options shingle = { .hash = twin_hash_member(TWIN_HASH_XXH3, 1) };
     check(twin_shingle_parse(&shingle, "char:9"));
-    check(twin_shingler_create(&bench->characters, shingle));
+    check(twin__shingler_create(&bench->characters, shingle));
     check(twin_shingle_parse(&shingle, "word:5"));
-    check(twin_shingler_create(&bench->words, shingle));
+    check(twin__shingler_create(&bench->words, shingle));
     twin_minhash_options minhash = { .sketch = TWIN_SKETCH_FAST, .slots = SLOTS, .seed = 1 };
-    check(twin_minhash_create(&bench->fast, minhash));
+    check(twin__minhash_create(&bench->fast, minhash));
     minhash.sketch = TWIN_SKETCH_CLASSIC;
-    check(twin_minhash_create(&bench->classic, minhash));
+    check(twin__minhash_create(&bench->classic, minhash));
     write_texts(bench);
     hash_shingles(bench, CHARACTERS, bench->characters);
     hash_shingles(bench, WORDS, bench->words);
@@ -223,14 +228,14 @@ static void prepare(struct bench *bench)
 static void clear(struct bench *bench)
 {
     free(bench->texts);
-    twin_shingler_free(bench->characters);
-    twin_shingler_free(bench->words);
-    twin_minhash_free(bench->fast);
-    twin_minhash_free(bench->classic);
-    twin_items_clear(&bench->items);
-    twin_items_clear(&bench->spare);
-    twin_items_clear(&bench->ready[CHARACTERS]);
-    twin_items_clear(&bench->ready[WORDS]);
+    twin__shingler_free(bench->characters);
+    twin__shingler_free(bench->words);
+    twin__minhash_free(bench->fast);
+    twin__minhash_free(bench->classic);
+    twin__items_clear(&bench->items);
+    twin__items_clear(&bench->spare);
+    twin__items_clear(&bench->ready[CHARACTERS]);
+    twin__items_clear(&bench->ready[WORDS]);
     twin_buffer_clear(&bench->folded);
 }
 

@@ -79,8 +79,8 @@ static bool read_sides(struct run *run)
     const struct shared_options *shared = &run->request->shared;
     const struct option_texts *against = &run->request->against;
     twin_collection_options wanted = { .scheme = run->scheme,
-                                       .sizes = true,
-                                       .repeated_ids = true,
+                                       .set_sizes = true,
+                                       .ids_may_repeat = true,
                                        .exec = run->exec,
                                        .strict = shared->strict,
                                        .progress = run->progress };
@@ -126,7 +126,7 @@ static uint32_t group_of(struct contamination *found, uint32_t source, twin_text
     return (uint32_t)found->group_count++;
 }
 
-static twin_status read_split(twin_text *out, const struct run *run, twin_scratch *scratch, twin_read_buffers *room,
+static twin_status read_split(twin_text *out, const struct run *run, twin_scratch **scratch, twin_scratch **room,
                               uint32_t item, twin_error *error)
 {
     twin_document document;
@@ -145,8 +145,8 @@ static bool group_items(struct run *run)
 {
     struct contamination *found = &run->found;
     size_t items = twin_collection_count(found->eval).documents;
-    twin_scratch scratch = { 0 };
-    twin_read_buffers room = { 0 };
+    twin_scratch *scratch = NULL;
+    twin_scratch *room = NULL;
     twin_error error = { 0 };
     twin_status status = TWIN_OK;
     found->leaks = calloc(items + 1, sizeof *found->leaks);
@@ -168,8 +168,8 @@ static bool group_items(struct run *run)
         found->groups[leak->group].items++;
         found->groups[leak->group].judged += leak->is_judged;
     }
-    twin_scratch_clear(&scratch);
-    twin_read_buffers_clear(&room);
+    twin_scratch_free(scratch);
+    twin_scratch_free(room);
     return status == TWIN_OK || refuse_status("the benchmarks", status, &error);
 }
 
@@ -201,7 +201,7 @@ static bool find_leaks(struct run *run)
     twin_error error = { 0 };
     twin_similar_options wanted = { .measure = TWIN_CONTAINMENT,
                                     .threshold = run->scheme.threshold,
-                                    .matches_in_memory = MATCHES_IN_MEMORY,
+                                    .spill_after = MATCHES_IN_MEMORY,
                                     .temp_folder = temp_folder(&run->request->shared),
                                     .exec = run->exec,
                                     .progress = run->progress };
@@ -219,8 +219,8 @@ static bool find_leaks(struct run *run)
 
 void leak_place_clear(struct leak_place *place)
 {
-    twin_scratch_clear(&place->scratches[0]);
-    twin_scratch_clear(&place->scratches[1]);
+    twin_scratch_free(place->scratches[0]);
+    twin_scratch_free(place->scratches[1]);
 }
 
 /* Where the first piece of the item that is in the document, of so many bytes, stands in both; false: none is. */

@@ -198,7 +198,7 @@ static twin_collection_options reading_options(const struct run *run, twin_progr
     bool texts = run->request->measure == MEASURE_EDIT;
     return (twin_collection_options){ .scheme = run->scheme,
                                       .texts = texts,
-                                      .repeated_ids = true,
+                                      .ids_may_repeat = true,
                                       .memory_bytes = texts ? 0 : collection_memory(shared) / collections,
                                       .temp_folder = temp_folder(shared),
                                       .exec = run->exec,
@@ -210,7 +210,7 @@ static twin_collection *read_side(struct run *run, const twin_input *input, twin
 {
     twin_collection_options wanted = reading_options(run, progress);
     if (run->known.indexes && input == run->input) {
-        wanted.examine = known_examine;
+        wanted.on_document = known_examine;
         wanted.context = &run->known;
     }
     twin_collection *collection = read_documents(input, wanted, run->request->shared.quiet);

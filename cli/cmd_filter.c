@@ -31,7 +31,7 @@ static bool decide(twin_dedup **out, const struct steps *steps, twin_exec exec)
 {
     size_t failed;
     twin_error error = { 0 };
-    twin_matches matches = { 0 };
+    twin_matches *matches = NULL;
     twin_dedup_options rule;
     twin_buffer field = { 0 };
     twin_status status = twin_dedup_read_matches(&matches, &rule, &field, steps->collection,
@@ -40,11 +40,11 @@ static bool decide(twin_dedup **out, const struct steps *steps, twin_exec exec)
         steps_fail(steps, STEP_PAIRS, failed, status, &error);
     } else {
         rule.search.exec = exec;
-        status = twin_dedup_decide(out, steps->collection, &matches, &rule, &error);
+        status = twin_dedup_decide(out, steps->collection, matches, &rule, &error);
         if (status != TWIN_OK)
             fail_status("the decision", status, &error);
     }
-    twin_matches_clear(&matches);
+    twin_matches_free(matches);
     twin_buffer_clear(&field);
     return status == TWIN_OK;
 }

@@ -67,7 +67,7 @@ static int run(void *context)
     twin_progress progress = progress_begin(shared->quiet);
     twin_index_pairs_options wanted = { .threshold = threshold_of(shared),
                                         .copies = copies,
-                                        .matches_in_memory = MATCHES_IN_MEMORY,
+                                        .spill_after = MATCHES_IN_MEMORY,
                                         .temp_folder = temp_folder(shared),
                                         .exec = exec,
                                         .progress = progress };

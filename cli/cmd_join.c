@@ -23,7 +23,7 @@ static const struct option_row options[] = {
     { 0 },
 };
 
-static bool join(twin_matches *out, const struct steps *steps, const twin_dedup_options *rule, twin_part part)
+static bool join(twin_matches **out, const struct steps *steps, const twin_dedup_options *rule, twin_part part)
 {
     size_t failed;
     twin_error error = { 0 };
@@ -46,7 +46,7 @@ static int run_join(void *context)
 {
     const struct request *request = context;
     struct steps steps = { 0 };
-    twin_matches matches = { 0 };
+    twin_matches *matches = NULL;
     twin_exec exec;
     if (!steps_output_is_good(request->output, &request->shared.base) || !make_exec(&exec, &request->shared))
         return EXIT_ERROR;
@@ -55,9 +55,9 @@ static int run_join(void *context)
         keep_rule(&request->keep, request->chain, search_within_memory(&request->shared, exec, progress));
     bool good = steps_open(&steps, &request->shared, 1 << STEP_CANDIDATES, exec, progress) &&
                 join(&matches, &steps, &rule, request->part) &&
-                steps_write_pairs(request->output, &matches, steps.collection, &rule, request->part);
+                steps_write_pairs(request->output, matches, steps.collection, &rule, request->part);
     progress_end();
-    twin_matches_clear(&matches);
+    twin_matches_free(matches);
     steps_clear(&steps);
     return good ? EXIT_DONE : EXIT_ERROR;
 }

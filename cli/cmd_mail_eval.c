@@ -3,6 +3,9 @@
  * The corpus is read by support/mail_corpus and tried by support/mail_trial, which the lab uses too. This file opens
  * the filter, and prints the measures that the library computes from the judgements. */
 #include "commands.h"
+#include "lsh/forest.h"
+#include "mail/mail_baseline.h"
+#include "mail/mail_measures.h"
 #include "mail_model.h"
 #include "support/mail_trial.h"
 #include "support/output_file.h"
@@ -32,13 +35,13 @@ enum { FIRST = 1000, RESAMPLES = 100 };
 
 struct report {
     const struct request *request;
-    twin_mail_measures all, first; /* of all messages; of the first thousand */
+    twin__mail_measures all, first; /* of all messages; of the first thousand */
     const struct trial_outcome *outcome;
     double seconds;
     uint64_t messages, bytes;
 };
 
-static void print_measures(const twin_mail_measures *m)
+static void print_measures(const twin__mail_measures *m)
 {
     printf("  hm%%        %.4f  (%.4f - %.4f)  %" PRIu64 " good lost\n", m->hm.percent, m->hm.low, m->hm.high,
            m->good_lost);
@@ -49,8 +52,8 @@ static void print_measures(const twin_mail_measures *m)
     if (!isnan(m->roca.low))
         printf("  (%.4f - %.4f)", m->roca.low, m->roca.high);
     printf("\n");
-    for (size_t i = 0; i < TWIN_MAIL_LEVELS; i++)
-        printf("  sm%% at hm%%=%-4g %.4f\n", twin_mail_level(i), m->sm_at[i]);
+    for (size_t i = 0; i < TWIN__MAIL_LEVELS; i++)
+        printf("  sm%% at hm%%=%-4g %.4f\n", twin__mail_level(i), m->sm_at[i]);
 }
 
 static double share(uint64_t part, uint64_t whole)
@@ -81,7 +84,7 @@ static struct trial_counts count_at(const struct report *report, int tenths)
     return trial_count_from(report->outcome, threshold);
 }
 
-static void print_counts(const char *name, const twin_mail_measures *m, struct trial_counts counts)
+static void print_counts(const char *name, const twin__mail_measures *m, struct trial_counts counts)
 {
     printf("  %-9s  %8" PRIu64 " %7.2f %%  %8" PRIu64 " %7.2f %%\n", name, counts.spam, share(counts.spam, m->spam),
            counts.good, share(counts.good, m->good));
@@ -89,7 +92,7 @@ static void print_counts(const char *name, const twin_mail_measures *m, struct t
 
 static void print_thresholds(const struct report *report)
 {
-    const twin_mail_measures *m = &report->all;
+    const twin__mail_measures *m = &report->all;
     printf("  threshold        spam caught           good lost\n");
     for (int t = 1; t <= THRESHOLDS; t++) {
         char name[16];
@@ -202,7 +205,7 @@ static void print_report(const struct report *report)
         printf("model                in memory; -m FILE keeps it and prints its size\n");
 }
 
-static void record_measures(struct record *record, const twin_mail_measures *m)
+static void record_measures(struct record *record, const twin__mail_measures *m)
 {
     record_count(record, "good", m->good);
     record_count(record, "spam", m->spam);
@@ -215,9 +218,9 @@ static void record_measures(struct record *record, const twin_mail_measures *m)
     record_number(record, "roca_low", m->roca.low, 9);
     record_number(record, "roca_high", m->roca.high, 9);
     record_list(record, "sm_at_hm");
-    for (size_t i = 0; i < TWIN_MAIL_LEVELS; i++) {
+    for (size_t i = 0; i < TWIN__MAIL_LEVELS; i++) {
         record_list(record, NULL);
-        record_number(record, NULL, twin_mail_level(i), 3);
+        record_number(record, NULL, twin__mail_level(i), 3);
         record_number(record, NULL, m->sm_at[i], 9);
         record_list_end(record);
     }
@@ -249,11 +252,11 @@ static void record_report(const struct report *report)
 
 static bool measure(struct report *report, const struct trial_outcome *outcome, uint64_t seed)
 {
-    twin_mail_measure_options options = { RESAMPLES, seed };
+    twin__mail_measure_options options = { RESAMPLES, seed };
     size_t first = outcome->count < FIRST ? outcome->count : FIRST;
-    twin_status status = twin_mail_measure(&report->all, outcome->judgements, outcome->count, options);
+    twin_status status = twin__mail_measure(&report->all, outcome->judgements, outcome->count, options);
     if (status == TWIN_OK)
-        status = twin_mail_measure(&report->first, outcome->judgements, first, options);
+        status = twin__mail_measure(&report->first, outcome->judgements, first, options);
     return status == TWIN_OK || refuse_status("the measures", status, NULL);
 }
 
@@ -282,18 +285,18 @@ static bool open_filter(struct trial_filter *out, const struct request *request)
     }
     if (request->mail.model)
         return refuse("--model: the methods forest and paper-a are not kept in files");
-    twin_status status = twin_mail_baseline_create(
+    twin_status status = twin__mail_baseline_create(
         &out->baseline,
-        (twin_mail_baseline_options){ .kind = request->method == TRIAL_FOREST ? TWIN_MAIL_FOREST : TWIN_MAIL_RULE,
-                                      .trees = request->trees,
-                                      .seed = request->options.seed });
+        (twin__mail_baseline_options){ .kind = request->method == TRIAL_FOREST ? TWIN__MAIL_FOREST : TWIN__MAIL_RULE,
+                                       .trees = request->trees,
+                                       .seed = request->options.seed });
     return status == TWIN_OK || refuse_status("the filter", status, NULL);
 }
 
 static void close_filter(struct trial_filter *filter)
 {
     twin_mail_close(filter->mail);
-    twin_mail_baseline_free(filter->baseline);
+    twin__mail_baseline_free(filter->baseline);
 }
 
 /* The bytes of the model, once all of it is in its file. */
@@ -408,7 +411,7 @@ static const struct option_row options[] = {
       "paper-a (Martins and Jesus 2015)",
       &option_choice, AT(method), .choices = TRIAL_METHODS },
     { "trees", 0, OPTIONS_MATCHING, "N", "trees of the forest (default: 100)", &option_size, AT(trees), .least = 1,
-      .most = TWIN_FOREST_MAX_TREES },
+      .most = TWIN__FOREST_MAX_TREES },
     { "noise", 0, OPTIONS_MATCHING, "P", "learn this share of the messages under the wrong label", &option_fraction,
       AT(options.noise) },
     { "teach-every", 0, OPTIONS_MATCHING, "N", "learn only every N-th message", &option_count,

@@ -214,7 +214,7 @@ static twin_similar_options similar_options(const struct pairs_run *run, twin_pr
                                    .top = request->top,
                                    .bands = { run->scheme.plan, (uint32_t)request->buckets },
                                    /* groups need all at once */
-                                   .matches_in_memory = request->groups ? 0 : MATCHES_IN_MEMORY,
+                                   .spill_after = request->groups ? 0 : MATCHES_IN_MEMORY,
                                    .temp_folder = temp_folder(&request->shared),
                                    .exec = run->exec,
                                    .progress = progress };
@@ -226,7 +226,7 @@ static twin_edit_join_options edit_options(const struct pairs_run *run, twin_pro
     twin_edit_join_options wanted = edit_join_options(&request->shared, &run->scheme, request->max_edits);
     wanted.top = request->top;
     wanted.packed = true;
-    wanted.matches_in_memory = request->groups ? 0 : MATCHES_IN_MEMORY;
+    wanted.spill_after = request->groups ? 0 : MATCHES_IN_MEMORY;
     wanted.temp_folder = temp_folder(&request->shared);
     wanted.exec = run->exec;
     wanted.progress = progress;

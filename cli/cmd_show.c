@@ -81,7 +81,7 @@ static twin_collection *read_all(const struct shared_options *shared, const twin
 /* Keeps a document of the collection as number `which`. */
 static bool keep_document(struct shown *shown, int which, const twin_collection *collection, uint32_t number)
 {
-    twin_scratch scratch = { 0 };
+    twin_scratch *scratch = NULL;
     twin_document document;
     twin_error error = { 0 };
     twin_text id = twin_collection_id(&shown->id_is_number[which], collection, number);
@@ -89,7 +89,7 @@ static bool keep_document(struct shown *shown, int which, const twin_collection 
     bool kept = status == TWIN_OK && keep(&shown->ids[which], id) && keep(&shown->texts[which], document.text);
     if (status != TWIN_OK)
         fail_status("a document", status, &error);
-    twin_scratch_clear(&scratch);
+    twin_scratch_free(scratch);
     return kept;
 }
 
@@ -172,7 +172,7 @@ static bool find_in_view(struct shown *shown, int which, const char *name, twin_
 static bool compare(struct shown *shown)
 {
     twin_signer *signer = NULL;
-    twin_sign_scratch scratch[2] = { 0 };
+    twin_scratch *scratch[2] = { NULL, NULL };
     twin_set sets[2];
     twin_error error = { 0 };
     twin_text a = { shown->texts[0].bytes, shown->texts[0].length };
@@ -193,8 +193,8 @@ static bool compare(struct shown *shown)
     if (status != TWIN_OK)
         fail_status("the comparison", status, &error);
     twin_signer_free(signer);
-    twin_sign_scratch_clear(&scratch[0]);
-    twin_sign_scratch_clear(&scratch[1]);
+    twin_scratch_free(scratch[0]);
+    twin_scratch_free(scratch[1]);
     return status == TWIN_OK;
 }
 

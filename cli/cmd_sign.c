@@ -41,7 +41,7 @@ static int64_t sign(const struct request *request, const twin_scheme *scheme, tw
     int64_t skipped = -1;
     twin_input *input = open_inputs(shared, 0, progress);
     twin_collection_options wanted = { .scheme = *scheme,
-                                       .repeated_ids = true,
+                                       .ids_may_repeat = true,
                                        .memory_bytes = collection_memory(shared),
                                        .temp_folder = temp_folder(shared),
                                        .exec = exec,

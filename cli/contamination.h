@@ -35,7 +35,7 @@ struct contamination {
 /* Where the best match of an item is: both texts, normalised, and the part of the document that looks most like the
  * item. They live until the next call with the same place. */
 struct leak_place {
-    twin_scratch scratches[2];
+    twin_scratch *scratches[2];
     twin_text item, document;
     size_t begin, end;  /* bytes of the document */
     uint64_t character; /* of `begin`, counted from 1 */

@@ -121,7 +121,7 @@ static void write_halves(FILE *out, struct half a, struct half b)
 }
 
 /* Fetches a document of a collection; the text lives until the scratch is used again. Sets have no texts. */
-static bool fetch(struct half *out, const twin_collection *collection, twin_scratch *scratch, uint32_t number)
+static bool fetch(struct half *out, const twin_collection *collection, twin_scratch **scratch, uint32_t number)
 {
     twin_document document;
     if (twin_collection_document(&document, collection, scratch, number, NULL) != TWIN_OK)
@@ -132,12 +132,12 @@ static bool fetch(struct half *out, const twin_collection *collection, twin_scra
 
 static void write_pair(FILE *out, const struct dedup_result *result, uint32_t kept, uint32_t dropped)
 {
-    twin_scratch scratches[2] = { 0 };
+    twin_scratch *scratches[2] = { NULL, NULL };
     struct half a, b;
     if (fetch(&a, result->collection, &scratches[0], kept) && fetch(&b, result->collection, &scratches[1], dropped))
         write_halves(out, a, b);
-    twin_scratch_clear(&scratches[0]);
-    twin_scratch_clear(&scratches[1]);
+    twin_scratch_free(scratches[0]);
+    twin_scratch_free(scratches[1]);
 }
 
 /* ---- groups ---- */
@@ -237,7 +237,7 @@ static void write_known_pair(FILE *out, const struct dedup_result *result, uint3
     const struct known *known = result->known;
     const struct known_match *match = &known->matches[dropped];
     bool is_indexed = match->number == KNOWN_IN_INDEX;
-    twin_scratch scratches[2] = { 0 };
+    twin_scratch *scratches[2] = { NULL, NULL };
     twin_buffer room = { 0 };
     twin_index *index = NULL;
     twin_index_view *view = NULL;
@@ -249,8 +249,8 @@ static void write_known_pair(FILE *out, const struct dedup_result *result, uint3
     twin_index_view_free(view);
     twin_index_close(index);
     twin_buffer_clear(&room);
-    twin_scratch_clear(&scratches[0]);
-    twin_scratch_clear(&scratches[1]);
+    twin_scratch_free(scratches[0]);
+    twin_scratch_free(scratches[1]);
 }
 
 static void write_known_example(FILE *out, const struct dedup_result *result, uint32_t dropped)

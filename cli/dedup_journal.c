@@ -85,7 +85,7 @@ static bool write_output(FILE *out, const struct dedup_output *output, bool is_g
     return good;
 }
 
-static bool write_document(FILE *out, const twin_collection *collection, twin_scratch *scratch, uint32_t number)
+static bool write_document(FILE *out, const twin_collection *collection, twin_scratch **scratch, uint32_t number)
 {
     twin_document document;
     twin_error error = { 0 };
@@ -104,14 +104,14 @@ static bool write_documents(uint64_t *count, FILE *out, const struct dedup_resul
 {
     const uint32_t *keepers = twin_dedup_keepers(result->dedup);
     size_t documents = twin_dedup_count(result->dedup).documents;
-    twin_scratch scratch = { 0 };
+    twin_scratch *scratch = NULL;
     bool good = true;
     for (uint32_t i = 0; i < documents && good && !ferror(out); i++)
         if (keepers[i] == i) {
             good = write_document(out, result->collection, &scratch, i);
             ++*count;
         }
-    twin_scratch_clear(&scratch);
+    twin_scratch_free(scratch);
     return good;
 }
 

@@ -272,7 +272,7 @@ bool known_between(struct known *known, const twin_collection *collection, const
         return false;
     if (known->count == 0)
         return true;
-    search.first_of_crowds = true;
+    search.existence_only = true;
     twin_status status = twin_similar_between(&similar, collection, other, search, &error);
     if (status == TWIN_OK)
         status = twin_similar_each(similar, TWIN_COPIES_FIRST, take_match, &between);

@@ -39,7 +39,7 @@ struct known_request {
 /* Opens them. On false the error has been reported. */
 bool known_begin(struct known *known, struct known_request request);
 
-/* What a collection calls with each document (twin_collection_options.examine); the context is a struct known,
+/* What a collection calls with each document (twin_collection_options.on_document); the context is a struct known,
  * `number` that of the worker. */
 twin_status known_examine(void *context, const twin_document *document, int number, twin_error *error);
 

@@ -87,7 +87,7 @@ static size_t print_excerpt(twin_text text, size_t columns)
 static void print_group(const struct dedup_result *result, const twin_dedup_group *group)
 {
     enum { LEAST = 10, MOST_OF_ID = 200 }; /* fewer columns of a text say nothing; ids may have megabytes */
-    twin_scratch scratch = { 0 };
+    twin_scratch *scratch = NULL;
     twin_text text;
     int used = fprintf(stderr, "%14zu dropped for ", group->count);
     size_t id = print_excerpt(twin_collection_id(NULL, result->collection, group->keeper), MOST_OF_ID);
@@ -98,7 +98,7 @@ static void print_group(const struct dedup_result *result, const twin_dedup_grou
         print_excerpt(text, columns);
     }
     fputc('\n', stderr);
-    twin_scratch_clear(&scratch);
+    twin_scratch_free(scratch);
 }
 
 /* ---- the run ---- */

@@ -224,7 +224,7 @@ static bool keep_matches(const struct resume *resume, const twin_matches *matche
     return good;
 }
 
-static bool read_matches(twin_matches *out, const struct resume *resume, const twin_collection *collection)
+static bool read_matches(twin_matches **out, const struct resume *resume, const twin_collection *collection)
 {
     twin_dedup_options rule; /* the folder is that of the same */
     twin_buffer field = { 0 };
@@ -236,14 +236,12 @@ static bool read_matches(twin_matches *out, const struct resume *resume, const t
         out, &rule, &field, collection, (twin_saved_files){ (twin_source[]){ file_source(file) }, 1, NULL }, &error);
     fclose(file);
     twin_buffer_clear(&field);
-    if (status != TWIN_OK) {
+    if (status != TWIN_OK)
         warn_unusable(resume, PAIRS, &error);
-        twin_matches_clear(out);
-    }
     return status == TWIN_OK;
 }
 
-static bool find_matches(twin_matches *out, const struct resume *resume, const twin_collection *collection,
+static bool find_matches(twin_matches **out, const struct resume *resume, const twin_collection *collection,
                          const twin_dedup_options *options)
 {
     twin_error error = { 0 };
@@ -255,18 +253,18 @@ static bool find_matches(twin_matches *out, const struct resume *resume, const t
     twin_candidates_free(candidates);
     if (status != TWIN_OK)
         return refuse_status("the search", status, &error);
-    return keep_matches(resume, out, collection, options);
+    return keep_matches(resume, *out, collection, options);
 }
 
 bool resume_find(twin_dedup **out, const struct resume *resume, const twin_collection *collection,
                  const twin_dedup_options *options)
 {
     twin_error error = { 0 };
-    twin_matches matches = { 0 };
+    twin_matches *matches = NULL;
     bool good = read_matches(&matches, resume, collection) || find_matches(&matches, resume, collection, options);
-    twin_status status = good ? twin_dedup_decide(out, collection, &matches, options, &error) : TWIN_OK;
+    twin_status status = good ? twin_dedup_decide(out, collection, matches, options, &error) : TWIN_OK;
     if (status != TWIN_OK)
         fail_status("the decision", status, &error);
-    twin_matches_clear(&matches);
+    twin_matches_free(matches);
     return good && status == TWIN_OK;
 }

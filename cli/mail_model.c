@@ -127,13 +127,13 @@ static bool visit_problem(void *context, const twin_problem *problem)
 
 static bool read_all(struct walk *walk, const twin_input *input)
 {
-    twin_read_buffers buffers = { 0 };
+    twin_scratch *buffers = NULL;
     twin_error error = { 0 };
     twin_visitor visitor = { visit_document, visit_problem, walk };
     twin_status status = TWIN_OK;
     for (size_t i = 0; i < twin_input_chunks(input) && status == TWIN_OK && !walk->stopped; i++)
         status = twin_input_read(NULL, input, &buffers, i, visitor, &error);
-    twin_read_buffers_clear(&buffers);
+    twin_scratch_free(buffers);
     if (status != TWIN_OK && status != TWIN_ESTOPPED)
         fail_status("the input", status, &error);
     return status == TWIN_OK && !walk->stopped;

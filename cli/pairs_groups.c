@@ -54,7 +54,7 @@ static int by_count(const void *a, const void *b)
 /* The bytes of a text that stand for its group. */
 enum { SAMPLE = 200 };
 
-static twin_status print_group(struct pairs_run *run, struct group group, twin_scratch *scratch)
+static twin_status print_group(struct pairs_run *run, struct group group, twin_scratch **scratch)
 {
     twin_document document;
     twin_status status = twin_collection_document(&document, run->collection, scratch, group.document, NULL);
@@ -71,13 +71,13 @@ static twin_status print_group(struct pairs_run *run, struct group group, twin_s
 
 static twin_status print_counts(struct groups *groups)
 {
-    twin_scratch scratch = { 0 };
+    twin_scratch *scratch = NULL;
     twin_status status = TWIN_OK;
     if (groups->count)
         qsort(groups->items, groups->count, sizeof *groups->items, by_count);
     for (size_t i = 0; i < groups->count && status == TWIN_OK && output_is_good(); i++)
         status = print_group(groups->run, groups->items[i], &scratch);
-    twin_scratch_clear(&scratch);
+    twin_scratch_free(scratch);
     return status;
 }
 

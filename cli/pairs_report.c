@@ -97,8 +97,8 @@ static void print_stats_json(const struct pairs_run *run)
     record_count(&record, "verified", pairs.verified);
     record_count(&record, "similar", pairs.similar);
     record_count(&record, "lines", run->lines);
-    record_count(&record, "crowds", pairs.crowds);
-    record_count(&record, "largest_crowd", pairs.largest_crowds[0]);
+    record_count(&record, "crowds", pairs.template_groups);
+    record_count(&record, "largest_crowd", pairs.largest_groups[0]);
     record_times(&record, run);
     record_count(&record, "peak_bytes", peak_bytes());
     record_object_end(&record);
@@ -134,10 +134,10 @@ static void print_counts(const struct pairs_run *run)
     print_count("  verified", pairs.verified,
                 edit ? "pairs whose texts were compared" : "pairs whose sets were compared");
     print_count("  similar", pairs.similar, "distinct pairs at or above the threshold");
-    if (pairs.crowds) {
+    if (pairs.template_groups) {
         snprintf(what, sizeof what, "groups around a template; the largest: %" PRIu64 ", %" PRIu64 ", %" PRIu64,
-                 pairs.largest_crowds[0], pairs.largest_crowds[1], pairs.largest_crowds[2]);
-        print_count("  crowds", pairs.crowds, what);
+                 pairs.largest_groups[0], pairs.largest_groups[1], pairs.largest_groups[2]);
+        print_count("  crowds", pairs.template_groups, what);
     }
     print_count("lines", run->lines, "printed");
     if (!run->request->shared.key_file) /* or it would reveal the key */

@@ -50,14 +50,14 @@ static bool is_one_file(const twin_input *input, const twin_collection *collecti
         twin_input_format_of(input) == TWIN_INPUT_SETS || twin_input_folder_info(input, 0).documents ||
         twin_collection_position(collection, 0).line)
         return false;
-    twin_scratch scratch = { 0 };
+    twin_scratch *scratch = NULL;
     twin_document document;
     bool lines = false;
     if (twin_collection_document(&document, collection, &scratch, 0, NULL) == TWIN_OK && document.text.length) {
         const char *first = memchr(document.text.bytes, '\n', document.text.length);
         lines = first && first + 1 < document.text.bytes + document.text.length;
     }
-    twin_scratch_clear(&scratch);
+    twin_scratch_free(scratch);
     return lines;
 }
 

@@ -16,8 +16,10 @@
 /* ---- two documents ---- */
 
 struct side {
-    twin_sign_scratch scratch; /* the normalised text, and the items of its set */
-    twin_items shingles;       /* in the order of the text */
+    twin_scratch *scratches[2]; /* of the set; of the shingles */
+    twin_text text;             /* normalised */
+    const uint64_t *shingles;   /* hashes, in the order of the text */
+    size_t count;
     twin_set set;
     uint32_t *signature;
 };
@@ -31,17 +33,13 @@ struct method {
 
 static twin_status read_side(struct side *side, const struct method *method, twin_text text)
 {
-    twin_shingler *shingler = NULL;
     side->signature = malloc(method->scheme->minhash.slots * sizeof *side->signature);
     twin_status status = side->signature ? TWIN_OK : TWIN_ENOMEM;
     if (status == TWIN_OK)
-        status = twin_signer_text(side->signature, &side->set, method->signer, &side->scratch, text);
+        status = twin_signer_text(side->signature, &side->set, method->signer, &side->scratches[0], text);
     if (status == TWIN_OK)
-        status = twin_shingler_create(&shingler, method->scheme->shingle);
-    if (status == TWIN_OK)
-        status = twin_shingle(&side->shingles, shingler,
-                              (twin_text){ side->scratch.text.bytes, side->scratch.text.length });
-    twin_shingler_free(shingler);
+        status = twin_signer_shingles(&side->text, &side->shingles, &side->count, method->signer, &side->scratches[1],
+                                      text);
     return status;
 }
 
@@ -50,8 +48,8 @@ static uint64_t item_at(const struct method *method, const struct side *side, si
 {
     size_t number = 0;
     for (size_t i = 0; i < at && method->scheme->multiset; i++)
-        number += side->shingles.items[i] == side->shingles.items[at];
-    return twin_item_occurrence(side->shingles.items[at], number);
+        number += side->shingles[i] == side->shingles[at];
+    return twin_item_occurrence(side->shingles[at], number);
 }
 
 static void compare_slots(struct method *method)
@@ -67,8 +65,8 @@ static void compare_slots(struct method *method)
 static void method_clear(struct method *method)
 {
     for (int which = 0; which < 2; which++) {
-        twin_sign_scratch_clear(&method->sides[which].scratch);
-        twin_items_clear(&method->sides[which].shingles);
+        twin_scratch_free(method->sides[which].scratches[0]);
+        twin_scratch_free(method->sides[which].scratches[1]);
         free(method->sides[which].signature);
     }
     twin_signer_free(method->signer);
@@ -133,7 +131,7 @@ static bool are_windows(const struct method *method, const struct side *side, tw
     if (shingle->kind == TWIN_SHINGLE_STOP || shingle->kind == TWIN_SHINGLE_BYTE)
         return false;
     size_t units = count_units(text, shingle->kind == TWIN_SHINGLE_WORD);
-    return units >= shingle->width && units - shingle->width + 1 == side->shingles.count;
+    return units >= shingle->width && units - shingle->width + 1 == side->count;
 }
 
 enum { MOST_SHINGLES = 40, SLOTS_IN_FIGURES = 12 };
@@ -141,12 +139,12 @@ enum { MOST_SHINGLES = 40, SLOTS_IN_FIGURES = 12 };
 static void print_shingles(FILE *out, const struct method *method, int which, bool color)
 {
     const struct side *side = &method->sides[which];
-    const twin_text text = { side->scratch.text.bytes, side->scratch.text.length };
+    const twin_text text = side->text;
     bool windows = are_windows(method, side, text), words = method->scheme->shingle.kind == TWIN_SHINGLE_WORD;
-    fprintf(out, "shingles of %c: %zu, %zu different, %zu of these in %c too (=)\n", 'a' + which,
-            side->shingles.count, side->set.count, method->common, 'b' - which);
+    fprintf(out, "shingles of %c: %zu, %zu different, %zu of these in %c too (=)\n", 'a' + which, side->count,
+            side->set.count, method->common, 'b' - which);
     size_t at = 0;
-    for (size_t i = 0; i < side->shingles.count && i < MOST_SHINGLES; i++) {
+    for (size_t i = 0; i < side->count && i < MOST_SHINGLES; i++) {
         uint64_t item = item_at(method, side, i);
         bool both = is_in(method->sides[!which].set, item);
         twin_text shingle = windows ? shingle_at(text, at, &method->scheme->shingle) : (twin_text){ "", 0 };
@@ -155,8 +153,8 @@ static void print_shingles(FILE *out, const struct method *method, int which, bo
         fputs(color && both ? "\033[0m\n" : "\n", out);
         at = windows ? next_unit(text, at, words) : at;
     }
-    if (side->shingles.count > MOST_SHINGLES)
-        fprintf(out, "    and %zu more\n", side->shingles.count - MOST_SHINGLES);
+    if (side->count > MOST_SHINGLES)
+        fprintf(out, "    and %zu more\n", side->count - MOST_SHINGLES);
     fputc('\n', out);
 }
 

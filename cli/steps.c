@@ -321,7 +321,7 @@ static bool load_collection(struct steps *steps, const struct shared_options *sh
 {
     size_t failed;
     twin_error error = { 0 };
-    twin_collection_options options = { .repeated_ids = true,
+    twin_collection_options options = { .ids_may_repeat = true,
                                         .memory_bytes = collection_memory(shared),
                                         .temp_folder = temp_folder(shared),
                                         .exec = exec };

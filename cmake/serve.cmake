@@ -30,7 +30,7 @@ if(MICROHTTPD_FOUND)
       -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
     DEPENDS ${PAGE} cmake/embed.cmake VERBATIM)
   add_library(serve OBJECT ${SERVE} ${PROJECT_BINARY_DIR}/page.c)
-  target_include_directories(serve PRIVATE ${PROJECT_SOURCE_DIR})
+  target_include_directories(serve PRIVATE ${PROJECT_SOURCE_DIR} src)
   target_link_libraries(serve PRIVATE settings support PkgConfig::MICROHTTPD Threads::Threads)
   set(SERVER $<TARGET_OBJECTS:serve> $<TARGET_OBJECTS:serve_both>)
   set(SERVER_NEEDS PkgConfig::MICROHTTPD Threads::Threads)

@@ -8,7 +8,7 @@ enum { SLOTS = 128 };
 
 /* What one text becomes. The scratch owns the set. */
 struct side {
-    twin_sign_scratch scratch;
+    twin_scratch *scratch;
     twin_set set;
     uint32_t signature[SLOTS];
 };
@@ -40,8 +40,8 @@ int main(void)
     } else {
         fprintf(stderr, "compare: %s\n", twin_status_text(status));
     }
-    twin_sign_scratch_clear(&a.scratch);
-    twin_sign_scratch_clear(&b.scratch);
+    twin_scratch_free(a.scratch);
+    twin_scratch_free(b.scratch);
     twin_signer_free(signer);
     /* Four standard errors of 128 slots. */
     return status == TWIN_OK && fabs(exact - estimate) < 4 * 0.045 ? 0 : 1;

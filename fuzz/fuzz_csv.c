@@ -9,6 +9,8 @@
 #include <twinsift/input.h>
 #include <unistd.h>
 
+#include "input/documents.h"
+
 static void demand(bool truth)
 {
     if (!truth)
@@ -33,7 +35,7 @@ static bool on_document(void *context, const twin_document *document)
     twin_position position = document->position;
     position.line += sum->lines;
     uint64_t text = hash_of(1, document->text);
-    demand(twin_input_fetch(&again, sum->input, &sum->fetching, position, NULL) == TWIN_OK);
+    demand(twin__input_fetch(&again, sum->input, &sum->fetching, position, NULL) == TWIN_OK);
     demand(hash_of(1, again.text) == text && hash_of(2, again.record) == hash_of(2, document->record));
     demand(!document->id.bytes || hash_of(3, again.id) == hash_of(3, document->id));
     sum->hash = twin_hash_mix(sum->hash ^ text ^ hash_of(3, document->id) ^ position.line ^ position.offset << 20);
@@ -68,11 +70,11 @@ static struct sum sum_of(const char *path, size_t chunk_bytes, uint32_t max_byte
     for (size_t i = 0; i < twin_input_chunks(input); i++) {
         uint64_t lines;
         twin_visitor visitor = { on_document, on_problem, &sum };
-        demand(twin_input_read(&lines, input, &reading, i, visitor, &error) == TWIN_OK);
+        demand(twin__input_read(&lines, input, &reading, i, visitor, &error) == TWIN_OK);
         sum.lines += lines;
     }
-    twin_read_buffers_clear(&reading);
-    twin_read_buffers_clear(&sum.fetching);
+    twin__read_buffers_clear(&reading);
+    twin__read_buffers_clear(&sum.fetching);
     twin_input_free(input);
     return sum;
 }

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <twinsift/diff.h>
+#include <twinsift/edit.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

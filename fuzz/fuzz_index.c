@@ -11,6 +11,7 @@
 #include <xxhash.h>
 
 #include "index/handle.h"
+#include "sketch/set.h"
 #include "store/pages.h"
 
 static void require(bool truth)
@@ -65,7 +66,7 @@ static void try_items(uint64_t count, unsigned bits, struct twin__bytes record)
         require(again.length == record.length);
     }
     twin_buffer_clear(&again);
-    twin_items_clear(&items);
+    twin__items_clear(&items);
 }
 
 static void try_text(struct twin__bytes record)

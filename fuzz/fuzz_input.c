@@ -7,6 +7,8 @@
 #include <twinsift/input.h>
 #include <unistd.h>
 
+#include "input/documents.h"
+
 static void demand(bool truth)
 {
     if (!truth)
@@ -38,7 +40,7 @@ static bool on_document(void *context, const twin_document *document)
     sum->hash = hash_of(sum->hash ^ text ^ twin_hash_mix(record) ^ document->id_is_number, document->id);
     if (sum->input) {
         twin_document again;
-        demand(twin_input_fetch(&again, sum->input, &sum->reading, position, NULL) == TWIN_OK);
+        demand(twin__input_fetch(&again, sum->input, &sum->reading, position, NULL) == TWIN_OK);
         demand(hash_of(position.line, again.text) == text && hash_of(position.offset, again.record) == record);
         demand(again.id.bytes && (!document->id.bytes || hash_of(1, again.id) == hash_of(1, document->id)));
     }
@@ -66,11 +68,11 @@ static uint64_t sum_of(const twin_input *input, bool fetch)
     for (size_t i = 0; size < 1 << 20 && i < twin_input_chunks(input); i++) {
         uint64_t lines;
         twin_visitor visitor = { on_document, on_problem, &sum };
-        demand(twin_input_read(&lines, input, &reading, i, visitor, &error) == TWIN_OK);
+        demand(twin__input_read(&lines, input, &reading, i, visitor, &error) == TWIN_OK);
         sum.lines += lines;
     }
-    twin_read_buffers_clear(&reading);
-    twin_read_buffers_clear(&sum.reading);
+    twin__read_buffers_clear(&reading);
+    twin__read_buffers_clear(&sum.reading);
     return sum.hash ^ twin_hash_mix(sum.lines);
 }
 

@@ -1,9 +1,11 @@
 /* fuzz_json.c — any bytes as lines of JSON: each line ends at its newline, and every kernel reads the same. */
 #include <stdlib.h>
 #include <string.h>
-#include <twinsift/cpu.h>
+#include <twinsift/exec.h>
 
 #include "input/json.h"
+
+#include "base/scratch.h"
 
 static void demand(bool truth)
 {
@@ -79,8 +81,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     }
     twin__fields_clear(&fields);
     free(lines);
-    twin_read_buffers_clear(&room);
-    twin_read_buffers_clear(&other_room);
-    twin_read_buffers_clear(&third_room);
+    twin__read_buffers_clear(&room);
+    twin__read_buffers_clear(&other_room);
+    twin__read_buffers_clear(&third_room);
     return 0;
 }

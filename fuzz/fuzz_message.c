@@ -9,6 +9,8 @@
 #include <twinsift/message.h>
 #include <twinsift/text.h>
 
+#include "mail/message_private.h"
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void require(bool holds)
@@ -36,7 +38,7 @@ static void check_lists(const twin_message *message)
     for (size_t i = 0; i < message->header_count; i++) {
         require_text(message->headers[i].name);
         require_text(message->headers[i].value);
-        require(!twin_message_is_filter_header(message->headers[i].name));
+        require(!twin__message_is_filter_header(message->headers[i].name));
     }
     for (size_t i = 0; i < message->address_count; i++) {
         require_text(message->addresses[i].address);

@@ -1,7 +1,10 @@
 /* fuzz_shingle.c — any bytes under any rule: the first byte selects the kind and the second the width. There are as
  * many hashes as windows, or one for a text without any, and the hashes for stop words are among those of all words. */
 #include <stdlib.h>
-#include <twinsift/shingle.h>
+#include <twinsift/scheme.h>
+
+#include "sketch/set.h"
+#include "sketch/shingle.h"
 
 static void require(bool truth)
 {
@@ -13,9 +16,9 @@ static void shingle(twin_items *out, twin_shingle_kind kind, size_t width, twin_
 {
     twin_shingle_options options = { .kind = kind, .width = width };
     twin_shingler *shingler;
-    require(twin_shingler_create(&shingler, options) == TWIN_OK);
-    require(twin_shingle(out, shingler, text) == TWIN_OK);
-    twin_shingler_free(shingler);
+    require(twin__shingler_create(&shingler, options) == TWIN_OK);
+    require(twin__shingle_text(out, shingler, text) == TWIN_OK);
+    twin__shingler_free(shingler);
 }
 
 static size_t count_characters(twin_text text)
@@ -57,7 +60,7 @@ static void check_stops(twin_items some, size_t width, twin_text text)
             next++;
         require(next < all.count || some.count == 1); /* the words of a text without stop words */
     }
-    twin_items_clear(&all);
+    twin__items_clear(&all);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
@@ -79,6 +82,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     case TWIN_SHINGLE_STOP: check_stops(items, width, text); break;
     case TWIN_SHINGLE_KMER: require(items.count <= windows(text.length, width)); break;
     }
-    twin_items_clear(&items);
+    twin__items_clear(&items);
     return 0;
 }

@@ -7,6 +7,8 @@
 #include <twinsift/dedup.h>
 #include <twinsift/hash.h>
 
+#include "collection/contents.h"
+
 enum { DOCUMENTS = 80, TEXT = 200, MAGIC = 8, NUMBER = 8 };
 
 static struct {
@@ -25,7 +27,7 @@ static void demand(bool truth)
 
 static twin_collection_options collection_options(void)
 {
-    return (twin_collection_options){ .scheme = { .minhash = { .slots = 16 } }, .repeated_ids = true };
+    return (twin_collection_options){ .scheme = { .minhash = { .slots = 16 } }, .ids_may_repeat = true };
 }
 
 /* Texts of one template, so that there are pairs and a crowd. */
@@ -39,7 +41,7 @@ static void make_world(void)
     demand(twin_input_from_texts(&world.input, world.documents, DOCUMENTS, (twin_input_options){ 0 }, NULL) ==
            TWIN_OK);
     demand(twin_collection_read(&world.collection, world.input, collection_options(), NULL) == TWIN_OK);
-    demand(twin_collection_fingerprint(&world.fingerprint, world.collection) == TWIN_OK);
+    demand(twin__collection_fingerprint(&world.fingerprint, world.collection) == TWIN_OK);
 }
 
 static void put_number(uint8_t *at, uint64_t number)
@@ -60,16 +62,16 @@ static void use_collection(twin_saved_files saved)
     for (uint32_t i = 0; i < twin_collection_count(collection).documents; i++) {
         twin_set set;
         (void)twin_collection_id(NULL, collection, i);
-        (void)twin_collection_set(&set, collection, &scratch, i, &error);
+        (void)twin__collection_set(&set, collection, &scratch, i, &error);
     }
-    twin_scratch_clear(&scratch);
+    twin__scratch_clear(&scratch);
     twin_collection_free(collection);
 }
 
 static void use_candidates(twin_saved_files saved)
 {
     twin_candidates *candidates;
-    twin_matches matches = { 0 };
+    twin_matches *matches = NULL;
     twin_dedup_options rule = { 0 };
     twin_error error = { 0 };
     if (twin_candidates_read(&candidates, world.collection, saved, &error) != TWIN_OK) {
@@ -77,22 +79,22 @@ static void use_candidates(twin_saved_files saved)
         return;
     }
     demand(twin_dedup_match(&matches, world.collection, candidates, &rule, (twin_part){ 0 }, &error) == TWIN_OK);
-    twin_matches_clear(&matches);
+    twin_matches_free(matches);
     twin_candidates_free(candidates);
 }
 
 static void use_matches(twin_saved_files saved)
 {
-    twin_matches matches = { 0 };
+    twin_matches *matches = NULL;
     twin_dedup_options rule;
     twin_buffer field = { 0 };
     twin_dedup *dedup = NULL;
     twin_error error = { 0 };
     if (twin_dedup_read_matches(&matches, &rule, &field, world.collection, saved, &error) == TWIN_OK)
-        (void)twin_dedup_decide(&dedup, world.collection, &matches, &rule, &error);
+        (void)twin_dedup_decide(&dedup, world.collection, matches, &rule, &error);
     demand(dedup || error.message[0]);
     twin_dedup_free(dedup);
-    twin_matches_clear(&matches);
+    twin_matches_free(matches);
     twin_buffer_clear(&field);
 }
 

@@ -2,6 +2,10 @@
  *
  * Texts of Reuters-21578 are embedded by four methods, stored in LSH forests, one per class of lengths, and queried.
  * The candidate pairs, ranked by a score or verified, are compared with all pairs of a given indel ratio (gold.c). */
+#include "edit/edit.h"
+#include "edit/embed.h"
+#include "lsh/forest.h"
+#include "sketch/minhash.h"
 #include "support/usage.h"
 #include "texts.h"
 
@@ -26,13 +30,13 @@ static const double golds[GOLDS] = { 0.85, 0.95, 0.99 };
 /* How texts become labels: hash vectors by a preset, or MinHash of features planned for `edits` edits. */
 static const struct method {
     const char *name;
-    twin_embed_preset preset;
+    twin__embed_preset preset;
     size_t edits;
 } methods[METHODS] = {
-    { "default", TWIN_EMBED_DEFAULT, 0 },
-    { "paper", TWIN_EMBED_PAPER, 0 },
-    { "Bar-Yossef, k = 5", TWIN_EMBED_DEFAULT, 5 },
-    { "Bar-Yossef, k = 50", TWIN_EMBED_DEFAULT, 50 },
+    { "default", TWIN__EMBED_DEFAULT, 0 },
+    { "paper", TWIN__EMBED_PAPER, 0 },
+    { "Bar-Yossef, k = 5", TWIN__EMBED_DEFAULT, 5 },
+    { "Bar-Yossef, k = 50", TWIN__EMBED_DEFAULT, 50 },
 };
 
 struct run {
@@ -42,9 +46,9 @@ struct run {
     struct member *members;
     size_t count;
     uint32_t *labels; /* of each member */
-    twin_embedder *embedders[CLASSES];
+    twin__embedder *embedders[CLASSES];
     twin_minhash *hasher;
-    twin_forest *forests[CLASSES];
+    twin__forest *forests[CLASSES];
     /* Pairs by level, by the share of labels that agree, and those whose ratio is at least 0.85; per worker while they are
      * looked for. */
     struct scored_pairs levels, shares, verified;
@@ -58,14 +62,14 @@ static void prepare(struct run *run)
     uint64_t seed = seed_of(run->lab->seed, 6000);
     if (run->method->edits) {
         twin_minhash_options options = { .sketch = TWIN_SKETCH_FAST, .slots = LABELS, .seed = seed };
-        expect(twin_minhash_create(&run->hasher, options), "hasher", NULL);
+        expect(twin__minhash_create(&run->hasher, options), "hasher", NULL);
         return;
     }
     for (size_t i = 0; i < run->count; i++) {
-        twin_embed_class class = run->members[i].class;
+        twin__embed_class class = run->members[i].class;
         if (!run->embedders[class.number])
-            expect(twin_embedder_create(&run->embedders[class.number],
-                                        twin_embed_options_for(run->method->preset, class.shortest, LABELS, seed)),
+            expect(twin__embedder_create(&run->embedders[class.number],
+                                         twin__embed_options_for(run->method->preset, class.shortest, LABELS, seed)),
                    "embedder", NULL);
     }
 }
@@ -73,21 +77,21 @@ static void prepare(struct run *run)
 static void sign_some(void *context, size_t begin, size_t end, int worker)
 {
     const struct run *run = context;
-    twin_embed_scratch scratch = { 0 };
+    twin__embed_scratch scratch = { 0 };
     uint64_t *features = need(lengths[LENGTHS - 1], sizeof *features);
     (void)worker;
     for (size_t i = begin; i < end; i++) {
         const struct member *m = &run->members[i];
         twin_text text = run->texts[m->text];
         if (run->method->edits) {
-            size_t count = twin_embed_features(
-                features, twin_embed_cells_for(m->class.shortest, run->method->edits, run->lab->seed), text);
-            twin_minhash_sign(run->labels + i * LABELS, run->hasher, features, count);
+            size_t count = twin__embed_features(
+                features, twin__embed_cells_for(m->class.shortest, run->method->edits, run->lab->seed), text);
+            twin__minhash_sign(run->labels + i * LABELS, run->hasher, features, count);
         } else
-            expect(twin_embed_vector(run->labels + i * LABELS, run->embedders[m->class.number], &scratch, text),
+            expect(twin__embed_vector(run->labels + i * LABELS, run->embedders[m->class.number], &scratch, text),
                    "vector", NULL);
     }
-    twin_embed_scratch_clear(&scratch);
+    twin__embed_scratch_clear(&scratch);
     free(features);
 }
 
@@ -96,21 +100,21 @@ static void build_some(void *context, size_t begin, size_t end, int worker)
     struct run *run = context;
     (void)worker;
     for (size_t c = begin; c < end; c++) {
-        expect(twin_forest_create(&run->forests[c], (twin_forest_options){ TREES, DEPTH, run->lab->seed }), "forest",
-               NULL);
+        expect(twin__forest_create(&run->forests[c], (twin__forest_options){ TREES, DEPTH, run->lab->seed }),
+               "forest", NULL);
         for (size_t i = 0; i < run->count; i++)
             if (run->members[i].class.number == c)
-                expect(twin_forest_add(run->forests[c], i, run->labels + i * LABELS), "adding", NULL);
-        expect(twin_forest_pack(run->forests[c]), "packing", NULL);
+                expect(twin__forest_add(run->forests[c], i, run->labels + i * LABELS), "adding", NULL);
+        expect(twin__forest_pack(run->forests[c]), "packing", NULL);
     }
 }
 
 /* Records a candidate and all its copies. */
-static void take(const struct run *run, size_t member, twin_forest_candidate candidate, int worker)
+static void take(const struct run *run, size_t member, twin__forest_candidate candidate, int worker)
 {
     uint64_t ids[MOST];
     const struct member *me = &run->members[member];
-    size_t count = twin_forest_copies(ids, run->forests[me->class.number], candidate.id, MOST);
+    size_t count = twin__forest_copies(ids, run->forests[me->class.number], candidate.id, MOST);
     for (size_t i = 0; i < count && i < MOST; i++) {
         uint32_t other = run->members[ids[i]].text;
         if (other == me->text)
@@ -124,17 +128,17 @@ static void take(const struct run *run, size_t member, twin_forest_candidate can
 static void query_some(void *context, size_t begin, size_t end, int worker)
 {
     const struct run *run = context;
-    twin_forest_candidate candidates[MOST];
-    twin_forest_scratch scratch = { 0 };
+    twin__forest_candidate candidates[MOST];
+    twin__forest_scratch scratch = { 0 };
     for (size_t i = begin; i < end; i++) {
         size_t count;
-        expect(twin_forest_query(candidates, &count, run->forests[run->members[i].class.number], &scratch,
-                                 run->labels + i * LABELS, (twin_forest_query_options){ MOST, 2 }),
+        expect(twin__forest_query(candidates, &count, run->forests[run->members[i].class.number], &scratch,
+                                  run->labels + i * LABELS, (twin__forest_query_options){ MOST, 2 }),
                "querying", NULL);
         for (size_t c = 0; c < count; c++)
             take(run, i, candidates[c], worker);
     }
-    twin_forest_scratch_clear(&scratch);
+    twin__forest_scratch_clear(&scratch);
 }
 
 static void find_pairs(struct run *run, size_t texts)
@@ -165,12 +169,13 @@ static void verify_some(void *context, size_t begin, size_t end, int worker)
     for (size_t i = begin; i < end; i++) {
         const struct scored *pair = &run->levels.pairs[i];
         double ratio;
-        expect(twin_edit_ratio(&ratio, &scratch, run->texts[pair->a], run->texts[pair->b], TWIN_EDIT_BYTES, golds[0]),
-               "ratio", NULL);
+        expect(
+            twin__edit_ratio(&ratio, &scratch, run->texts[pair->a], run->texts[pair->b], TWIN_EDIT_BYTES, golds[0]),
+            "ratio", NULL);
         if (ratio >= golds[0])
             scored_add(&run->some_verified[worker], pair->a, pair->b, (float)ratio);
     }
-    twin_edit_scratch_clear(&scratch);
+    twin__edit_scratch_clear(&scratch);
 }
 
 static void verify(struct run *run)
@@ -186,10 +191,10 @@ static void verify(struct run *run)
 static void clear_run(struct run *run)
 {
     for (size_t c = 0; c < CLASSES; c++) {
-        twin_embedder_free(run->embedders[c]);
-        twin_forest_free(run->forests[c]);
+        twin__embedder_free(run->embedders[c]);
+        twin__forest_free(run->forests[c]);
     }
-    twin_minhash_free(run->hasher);
+    twin__minhash_free(run->hasher);
     free(run->members);
     free(run->labels);
     free(run->levels.pairs);

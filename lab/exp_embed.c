@@ -3,7 +3,10 @@
  * The first compares the q-gram distance D of pairs of texts with the bounds that their exact edit distance implies.
  * The second counts how often the randomised hash functions agree on such pairs, and compares with p(c) averaged over
  * all windows. */
+#include "edit/edit.h"
+#include "edit/embed.h"
 #include "lab.h"
+#include "sketch/hash.h"
 #include "texts.h"
 
 #include <math.h>
@@ -37,7 +40,7 @@ static void draw_shape(char *out, const char *from, size_t n, size_t shape, size
 struct bounds {
     const struct lab *lab;
     size_t n, pairs; /* pairs for each shape and number of edits */
-    twin_embed_grams grams;
+    twin__embed_grams grams;
     size_t *edits; /* the true distance of each pair */
     double *distances;
 };
@@ -54,10 +57,10 @@ static void measure_bounds(void *context, size_t begin, size_t end, int worker)
         draw_letters(x, b->n, &state);
         draw_shape(y, x, b->n, shape, bound_edits[step], &state);
         twin_text one = { x, b->n }, other = { y, b->n };
-        expect(twin_edit_distance(&b->edits[i], &scratch, one, other, TWIN_EDIT_BYTES, b->n), "edit distance", NULL);
-        expect(twin_embed_distance(&b->distances[i], one, other, b->grams), "q-gram distance", NULL);
+        expect(twin__edit_distance(&b->edits[i], &scratch, one, other, TWIN_EDIT_BYTES, b->n), "edit distance", NULL);
+        expect(twin__embed_distance(&b->distances[i], one, other, b->grams), "q-gram distance", NULL);
     }
-    twin_edit_scratch_clear(&scratch);
+    twin__edit_scratch_clear(&scratch);
     free(x);
     free(y);
 }
@@ -147,7 +150,7 @@ void exp_embed_bounds(struct lab *lab)
     for (size_t l = 0; l < BOUND_LENGTHS; l++) {
         struct bounds *b = &each[l];
         *b = (struct bounds){ .lab = lab, .n = bound_lengths[l], .pairs = lab->quick ? 2 : 30 };
-        b->grams = twin_embed_paper_grams((size_t)lround(sqrt((double)b->n)));
+        b->grams = twin__embed_paper_grams((size_t)lround(sqrt((double)b->n)));
         size_t count = SHAPES * STEPS * b->pairs;
         b->edits = need(count, sizeof *b->edits);
         b->distances = need(count, sizeof *b->distances);
@@ -188,7 +191,7 @@ static const size_t collision_edits[LEVELS] = { 0, 1, 2, 4, 7, 12, 20, 35, 60, 1
 struct collisions {
     const struct lab *lab;
     size_t n, functions, pairs;
-    twin_embed_preset preset;
+    twin__embed_preset preset;
     double *theory, *distances; /* per pair: its probability, the mean l1 distance of its windows */
     size_t *hits, *edits;
 };
@@ -225,8 +228,8 @@ static void add_gram_distances(double *out, const char *x, const char *y, size_t
     uint32_t *numbers = need(2 * grams, sizeof *numbers);
     int *counts = need(2 * grams, sizeof *counts);
     int sum = 0;
-    twin_hash_windows(hashes, hash, x, q, grams);
-    twin_hash_windows(hashes + grams, hash, y, q, grams);
+    twin__hash_windows(hashes, hash, x, q, grams);
+    twin__hash_windows(hashes + grams, hash, y, q, grams);
     number_hashes(numbers, hashes, 2 * grams);
     for (size_t i = 0; i < grams; i++)
         for (size_t side = 0; side < 2; side++) {
@@ -248,26 +251,26 @@ static void add_gram_distances(double *out, const char *x, const char *y, size_t
     free(counts);
 }
 
-static void collide(struct collisions *c, size_t i, twin_text x, twin_text y, twin_embed_options options)
+static void collide(struct collisions *c, size_t i, twin_text x, twin_text y, twin__embed_options options)
 {
-    twin_embedder *embedder;
-    twin_embed_scratch scratch = { 0 };
+    twin__embedder *embedder;
+    twin__embed_scratch scratch = { 0 };
     size_t windows = c->n - options.grams.window + 1;
     double *distances = need(windows, sizeof *distances);
     uint32_t *one = need(2 * c->functions, sizeof *one), *other = one + c->functions;
     for (size_t q = options.grams.q_low; q <= options.grams.q_high; q++)
         add_gram_distances(distances, x.bytes, y.bytes, c->n, options.grams.window, q);
     for (size_t w = 0; w < windows; w++) {
-        c->theory[i] += twin_embed_collision(distances[w], options.bucket) / (double)windows;
+        c->theory[i] += twin__embed_collision(distances[w], options.bucket) / (double)windows;
         c->distances[i] += distances[w] / (double)windows;
     }
-    expect(twin_embedder_create(&embedder, options), "embedder", NULL);
-    expect(twin_embed_vector(one, embedder, &scratch, x), "vector", NULL);
-    expect(twin_embed_vector(other, embedder, &scratch, y), "vector", NULL);
+    expect(twin__embedder_create(&embedder, options), "embedder", NULL);
+    expect(twin__embed_vector(one, embedder, &scratch, x), "vector", NULL);
+    expect(twin__embed_vector(other, embedder, &scratch, y), "vector", NULL);
     for (size_t f = 0; f < c->functions; f++)
         c->hits[i] += one[f] == other[f];
-    twin_embedder_free(embedder);
-    twin_embed_scratch_clear(&scratch);
+    twin__embedder_free(embedder);
+    twin__embed_scratch_clear(&scratch);
     free(distances);
     free(one);
 }
@@ -283,10 +286,10 @@ static void measure_collisions(void *context, size_t begin, size_t end, int work
         draw_letters(x, c->n, &state);
         draw_edited(y, x, c->n, collision_edits[i / c->pairs], KEEP_BY_PAIRS, &state);
         twin_text one = { x, c->n }, other = { y, c->n };
-        expect(twin_edit_distance(&c->edits[i], &scratch, one, other, TWIN_EDIT_BYTES, c->n), "edit distance", NULL);
-        collide(c, i, one, other, twin_embed_options_for(c->preset, c->n, c->functions, draw(&state)));
+        expect(twin__edit_distance(&c->edits[i], &scratch, one, other, TWIN_EDIT_BYTES, c->n), "edit distance", NULL);
+        collide(c, i, one, other, twin__embed_options_for(c->preset, c->n, c->functions, draw(&state)));
     }
-    twin_edit_scratch_clear(&scratch);
+    twin__edit_scratch_clear(&scratch);
     free(x);
 }
 
@@ -303,7 +306,7 @@ static double tabulate_collisions(struct table *table, const struct collisions *
         variance += c->theory[i] * (1 - c->theory[i]) * (double)c->functions;
     }
     struct interval interval = interval_of(hits, trials);
-    table_row(table, "%zu\t%s\t%.1f\t%.1f\t%.5f\t%.5f\t%.5f\t%.5f", c->n, presets[c->preset == TWIN_EMBED_PAPER],
+    table_row(table, "%zu\t%s\t%.1f\t%.1f\t%.5f\t%.5f\t%.5f\t%.5f", c->n, presets[c->preset == TWIN__EMBED_PAPER],
               edits, distance, theory, hits / trials, interval.low, interval.high);
     return variance > 0 ? p_normal((hits - theory * trials) / sqrt(variance)) : hits == trials;
 }
@@ -340,7 +343,7 @@ void exp_embed_collision(struct lab *lab)
         for (size_t preset = 0; preset < PRESETS; preset++) {
             struct collisions c = { .lab = lab, .n = collision_lengths[l], .functions = 2000 };
             c.pairs = lab->quick ? 2 : 20;
-            c.preset = preset ? TWIN_EMBED_PAPER : TWIN_EMBED_DEFAULT;
+            c.preset = preset ? TWIN__EMBED_PAPER : TWIN__EMBED_DEFAULT;
             size_t count = LEVELS * c.pairs;
             c.theory = need(2 * count, sizeof *c.theory);
             c.distances = c.theory + count;

@@ -2,6 +2,7 @@
  *
  * Repeats an experiment of Sokolov 2007 (forests.h): the generalised Kendall distance between S, or what filters by
  * level leave of it, and the strings sorted by their true edit distance. */
+#include "edit/embed.h"
 #include "forests.h"
 
 #include <math.h>
@@ -24,7 +25,7 @@ struct verdict {
 
 struct order {
     const struct lab *lab;
-    twin_embed_preset preset;
+    twin__embed_preset preset;
     enum reading reading;
     const char *name;
     const struct strings *strings;
@@ -252,9 +253,9 @@ void exp_forest_order(struct lab *lab)
     struct strings *strings = need(2, sizeof *strings);
     struct table table;
     struct order runs[] = {
-        { .preset = TWIN_EMBED_PAPER, .reading = ONE_TREE, .name = "paper, one tree" },
-        { .preset = TWIN_EMBED_PAPER, .reading = DISTINCT, .name = "paper" },
-        { .preset = TWIN_EMBED_DEFAULT, .reading = DISTINCT, .name = "default" },
+        { .preset = TWIN__EMBED_PAPER, .reading = ONE_TREE, .name = "paper, one tree" },
+        { .preset = TWIN__EMBED_PAPER, .reading = DISTINCT, .name = "paper" },
+        { .preset = TWIN__EMBED_DEFAULT, .reading = DISTINCT, .name = "default" },
     };
     for (size_t s = 0; s < 2; s++)
         draw_strings(&strings[s], KEEP_BY_PAIRS, seed_of(lab->seed, 4400 + s));

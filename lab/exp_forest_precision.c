@@ -3,6 +3,7 @@
  * Repeats an experiment of Sokolov 2007 (forests.h): the share of S within 126 edits of the query, for forests of 1
  * to 20 trees, next to the paper's table. Several ways to fill S are measured, and several ways to keep the length of
  * edited strings, because the paper leaves both open. */
+#include "edit/embed.h"
 #include "forests.h"
 
 #include <math.h>
@@ -54,7 +55,7 @@ struct cells {
 /* The set-up of a measurement over several sets of strings. */
 struct precision {
     const struct lab *lab;
-    twin_embed_preset preset;
+    twin__embed_preset preset;
     enum keeping keeping;
     uint64_t part;                /* of the seed, for strings */
     size_t set_count, embeddings; /* embeddings: for each set of strings */
@@ -124,7 +125,7 @@ static void measure_precision(void *context, size_t begin, size_t end, int worke
         draw_strings(strings, p->keeping, seed_of(p->lab->seed, p->part + s));
         for (size_t e = 0; e < p->embeddings; e++) {
             size_t i = s * p->embeddings + e;
-            make_vectors(vectors, strings, p->preset, p->preset == TWIN_EMBED_PAPER ? SHORT : DEPTH,
+            make_vectors(vectors, strings, p->preset, p->preset == TWIN__EMBED_PAPER ? SHORT : DEPTH,
                          seed_of(p->lab->seed, 4000000 + i));
             measure_embedding(&p->cells[i], p, vectors, e == 0);
             free(vectors->labels);
@@ -180,7 +181,7 @@ static void tabulate_precision(struct table *table, const struct precision *p, e
                 continue;
             struct summary s = summarise(p, reading, r, c);
             table_row(table, "%s\t%s\t%zu\t%zu\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f",
-                      p->preset == TWIN_EMBED_PAPER ? "paper" : "default", readings[reading], row_trees[r],
+                      p->preset == TWIN__EMBED_PAPER ? "paper" : "default", readings[reading], row_trees[r],
                       size_of(r, c), reference[r][c].mean, s.mean, s.least, s.most, s.error, reference[r][c].variance,
                       s.variance);
         }
@@ -190,7 +191,7 @@ static void tabulate_precision(struct table *table, const struct precision *p, e
 static void print_precision(struct lab *lab, const struct precision *p, enum reading reading)
 {
     char name[64];
-    const char *parameters = p->preset == TWIN_EMBED_PAPER ? "paper" : "default";
+    const char *parameters = p->preset == TWIN__EMBED_PAPER ? "paper" : "default";
     struct table table;
     snprintf(name, sizeof name, "forest-precision-%s-%s", parameters,
              reading == ONE_TREE  ? "one-tree"
@@ -305,7 +306,7 @@ static void compare_keepings(struct lab *lab, size_t set_count)
                 "length is kept by\tL\treference\t2L\treference\t3L\treference\t4L\treference\tL, by set: from\tto");
     say(lab, "L = 1, parameters of Sokolov 2007, which does not say how strings keep their length.");
     for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
-        struct precision p = { lab, TWIN_EMBED_PAPER, (enum keeping)k, 4100, set_count, 1, 1, NULL };
+        struct precision p = { lab, TWIN__EMBED_PAPER, (enum keeping)k, 4100, set_count, 1, 1, NULL };
         run_precision(&p);
         struct summary at[COLUMNS];
         for (size_t c = 1; c < COLUMNS; c++)
@@ -349,7 +350,7 @@ static void plot_precision(struct lab *lab)
 
 static void run_paper(struct lab *lab, struct table *table)
 {
-    struct precision p = { lab, TWIN_EMBED_PAPER, KEEP_BY_PAIRS, 4200, lab->quick ? 4 : 80, lab->quick ? 1 : 5, ROWS,
+    struct precision p = { lab, TWIN__EMBED_PAPER, KEEP_BY_PAIRS, 4200, lab->quick ? 4 : 80, lab->quick ? 1 : 5, ROWS,
                            NULL };
     run_precision(&p);
     for (enum reading reading = ONE_TREE; reading < READINGS; reading++) {
@@ -363,7 +364,7 @@ static void run_paper(struct lab *lab, struct table *table)
 static void run_default(struct lab *lab, struct table *table)
 {
     struct precision p = {
-        lab, TWIN_EMBED_DEFAULT, KEEP_BY_PAIRS, 4200, lab->quick ? 4 : 20, lab->quick ? 1 : 5, ROWS, NULL
+        lab, TWIN__EMBED_DEFAULT, KEEP_BY_PAIRS, 4200, lab->quick ? 4 : 20, lab->quick ? 1 : 5, ROWS, NULL
     };
     run_precision(&p);
     for (enum reading reading = ONE_TREE; reading < READINGS; reading++)

@@ -4,6 +4,9 @@
  * compared with the S-curve 1 - (1 - J^r)^b. The planner is compared with an exhaustive search. */
 #include "lab.h"
 
+#include "lsh/bands.h"
+#include "sketch/minhash.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -33,10 +36,10 @@ static void sign_some(void *context, size_t begin, size_t end, int worker)
         twin_minhash_options options = { .sketch = pairs->sketch, .slots = SLOTS, .seed = draw(&state) };
         for (size_t i = 0; i < SIZE; i++)
             items[i] = draw(&state);
-        expect(twin_minhash_create(&hasher, options), "making a hasher", NULL);
-        twin_minhash_sign(pairs->signatures + 2 * p * SLOTS, hasher, items, alone + common);
-        twin_minhash_sign(pairs->signatures + (2 * p + 1) * SLOTS, hasher, items + alone, SIZE - alone);
-        twin_minhash_free(hasher);
+        expect(twin__minhash_create(&hasher, options), "making a hasher", NULL);
+        twin__minhash_sign(pairs->signatures + 2 * p * SLOTS, hasher, items, alone + common);
+        twin__minhash_sign(pairs->signatures + (2 * p + 1) * SLOTS, hasher, items + alone, SIZE - alone);
+        twin__minhash_free(hasher);
     }
 }
 
@@ -77,8 +80,8 @@ static struct found find(const struct lab *lab, const struct pairs *pairs, twin_
 {
     struct found *workers = need((size_t)lab->exec.workers, sizeof *workers), sum = { 0 };
     twin_signatures signatures = { pairs->signatures, SLOTS, pairs->documents, 2 * pairs->count };
-    expect(twin_bands_pairs(signatures, (twin_band_options){ .plan = plan }, lab->exec, visit, workers,
-                            (twin_progress){ 0 }),
+    expect(twin__bands_pairs(signatures, (twin_band_options){ .plan = plan }, lab->exec, visit, workers,
+                             (twin_progress){ 0 }),
            "finding candidates", NULL);
     for (int w = 0; w < lab->exec.workers; w++) {
         sum.together += workers[w].together;

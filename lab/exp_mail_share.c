@@ -4,6 +4,7 @@
  * two sites in turn. Each judges its own, learns them, and now and then sends sketches to the other, which remembers
  * their signatures and senders. Both share a key; no text is exchanged. The same is done without the exchange. */
 #include "mail.h"
+#include "mail/mail_measures.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@ enum { SITES = 2, MESSAGES = 10000, QUICK = 2000, EXCHANGE = 250 };
 struct sites {
     twin_mail *mail[SITES];
     bool shared;
-    twin_mail_judgement *all, *lookalikes; /* by all evidence; by lookalikes alone */
+    twin__mail_judgement *all, *lookalikes; /* by all evidence; by lookalikes alone */
     size_t count;
     uint64_t caught; /* spam with an almost equal message that was learnt as spam */
 };
@@ -34,8 +35,8 @@ static bool is_spam(const twin_mail_verdict *verdict)
 static void play(struct sites *sites, twin_mail *mail, const twin_message *message, bool spam, size_t number)
 {
     twin_mail_verdict alike = judge(mail, message, TWIN_MAIL_LOOKALIKE), all = judge(mail, message, TWIN_MAIL_ALL);
-    sites->all[sites->count] = (twin_mail_judgement){ all.log_odds, spam, is_spam(&all) };
-    sites->lookalikes[sites->count++] = (twin_mail_judgement){ alike.log_odds, spam, is_spam(&alike) };
+    sites->all[sites->count] = (twin__mail_judgement){ all.log_odds, spam, is_spam(&all) };
+    sites->lookalikes[sites->count++] = (twin__mail_judgement){ alike.log_odds, spam, is_spam(&alike) };
     sites->caught += spam && alike.count && alike.evidence[0].nearest.copies > 0;
     expect(twin_mail_learn(NULL, mail, message, spam ? TWIN_MAIL_SPAM : TWIN_MAIL_GOOD, (int64_t)number, NULL),
            "learn", NULL);
@@ -87,14 +88,14 @@ static void clear_sites(struct sites *sites)
     free(sites->lookalikes);
 }
 
-static twin_mail_measures measure(const twin_mail_judgement *judgements, size_t count)
+static twin__mail_measures measure(const twin__mail_judgement *judgements, size_t count)
 {
-    twin_mail_measures out;
-    expect(twin_mail_measure(&out, judgements, count, (twin_mail_measure_options){ 100, 1 }), "measures", NULL);
+    twin__mail_measures out;
+    expect(twin__mail_measure(&out, judgements, count, (twin__mail_measure_options){ 100, 1 }), "measures", NULL);
     return out;
 }
 
-static void rows(struct table *table, const char *name, const struct sites *sites, twin_mail_measures out[2])
+static void rows(struct table *table, const char *name, const struct sites *sites, twin__mail_measures out[2])
 {
     const char *const methods[2] = { "lookalike", "all" };
     out[0] = measure(sites->lookalikes, sites->count);
@@ -110,7 +111,7 @@ void exp_mail_share(struct lab *lab)
     struct sites alone = { .shared = false }, shared = { .shared = true };
     struct mail_corpus corpus;
     struct table table;
-    twin_mail_measures before[2], after[2];
+    twin__mail_measures before[2], after[2];
     if (!mail_read_trec(&corpus, lab, lab->quick ? QUICK : MESSAGES, false))
         return;
     run_sites(&alone, lab, &corpus);

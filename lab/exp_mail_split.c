@@ -4,6 +4,7 @@
  * parts 1, 3 and 5 and the good mail of parts 2, 4 and 6 (docs/decisions/0110-published-mail-filters.md). Our model
  * also learns good mail, so that it judges the good mail of the other parts, whose owners it has never seen. */
 #include "mail.h"
+#include "mail/mail_measures.h"
 
 #include <math.h>
 
@@ -39,7 +40,7 @@ static struct shares shares_from(const struct mail_trial *trial, double threshol
 }
 
 static void row(struct table *table, const char *filter, const char *threshold, struct shares shares,
-                const twin_mail_measures *m)
+                const twin__mail_measures *m)
 {
     struct interval caught = interval_of(shares.caught / 100 * (double)m->spam, (double)m->spam);
     struct interval lost = interval_of(shares.lost / 100 * (double)m->good, (double)m->good);

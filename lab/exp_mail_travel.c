@@ -4,6 +4,7 @@
  * judges a month of mail; that has learnt one mailbox and sees another; or whose spam comes from everywhere while its
  * good mail is of one person. Each experiment here learns, then judges other mail without learning any of it. */
 #include "mail.h"
+#include "mail/mail_measures.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -128,7 +129,7 @@ static void learn(struct user *user, const struct mails *mails)
 
 struct figures {
     uint64_t called[2][3]; /* good mail and spam: called good, unsure, spam */
-    twin_mail_judgement *judgements;
+    twin__mail_judgement *judgements;
     size_t count;
     double area; /* 1−ROCA%; NaN: only one kind of mail was judged */
 };
@@ -140,13 +141,13 @@ static void judge_one(struct figures *out, struct user *user, const struct mail_
     expect(twin_mail_check(&verdict, user->mail, message, (twin_mail_check_options){ 0 }, NULL), "check", NULL);
     bool spam = verdict.label && strcmp(verdict.label, TWIN_MAIL_SPAM) == 0;
     out->called[line->counts_as_spam][!verdict.label ? 1 : spam ? 2 : 0]++;
-    out->judgements[out->count++] = (twin_mail_judgement){ verdict.log_odds, line->counts_as_spam, spam };
+    out->judgements[out->count++] = (twin__mail_judgement){ verdict.log_odds, line->counts_as_spam, spam };
 }
 
 static void measure(struct figures *figures)
 {
-    twin_mail_measures measures;
-    expect(twin_mail_measure(&measures, figures->judgements, figures->count, (twin_mail_measure_options){ 0 }),
+    twin__mail_measures measures;
+    expect(twin__mail_measure(&measures, figures->judgements, figures->count, (twin__mail_measure_options){ 0 }),
            "measures", NULL);
     figures->area = measures.good && measures.spam ? measures.roca.percent : NAN;
     free(figures->judgements);

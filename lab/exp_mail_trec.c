@@ -3,6 +3,7 @@
  * The first compares all methods on the same messages, the second forests of 1 to 200 trees, the third what wrong,
  * few and late labels cost. Each is a list of trials (mail.h) and claims about their measures. */
 #include "mail.h"
+#include "mail/mail_measures.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -61,7 +62,7 @@ void exp_mail_trec(struct lab *lab)
         mail_write_curve(lab, name, &trials[i]);
     }
     plot_curves(lab, trials);
-    const twin_mail_measures *all = &trials[ALL].measures;
+    const twin__mail_measures *all = &trials[ALL].measures;
     /* The start is harder: with few messages the bounds are those of the first thousand. */
     claim(lab, all->roca.percent <= (lab->quick ? 0.12 : 0.014), "1-ROCA%% of all evidence is %.4f (wanted: %s)",
           all->roca.percent, lab->quick ? "0.12 of the first thousand" : "0.014");
@@ -120,8 +121,8 @@ void exp_mail_forest(struct lab *lab)
                 "trees\tMinHash: found at 5 %\ton the line\tat 10 %\t1-ROCA%\tembedding: found at 5 %\ton the "
                 "line\tat 10 %\t1-ROCA%\tMinHash, mean level: found at 5 %\ton the line\tat 10 %\t1-ROCA%");
     for (size_t i = SIZES; i-- > 0;) {
-        const twin_mail_measures *a = &trials[i * KINDS].measures, *b = &trials[i * KINDS + 1].measures,
-                                 *c = &trials[i * KINDS + 2].measures;
+        const twin__mail_measures *a = &trials[i * KINDS].measures, *b = &trials[i * KINDS + 1].measures,
+                                  *c = &trials[i * KINDS + 2].measures;
         table_row(&table, "%zu\t%.2f\t%.2f\t%.2f\t%.3f\t%.2f\t%.2f\t%.2f\t%.3f\t%.2f\t%.2f\t%.2f\t%.3f",
                   sizes[SIZES - 1 - i], 100 - a->sm_at[2], 100 - a->sm_between[2], 100 - a->sm_at[3], a->roca.percent,
                   100 - b->sm_at[2], 100 - b->sm_between[2], 100 - b->sm_at[3], b->roca.percent, 100 - c->sm_at[2],
@@ -129,7 +130,7 @@ void exp_mail_forest(struct lab *lab)
     }
     table_end(lab, &table);
     plot_forest(lab);
-    const twin_mail_measures *most = &trials[0].measures, *one = &trials[(SIZES - 1) * KINDS].measures;
+    const twin__mail_measures *most = &trials[0].measures, *one = &trials[(SIZES - 1) * KINDS].measures;
     claim(lab, most->sm_at[2] < one->sm_at[2], "with 200 trees more is found than with one: %.1f and %.1f %%",
           100 - most->sm_at[2], 100 - one->sm_at[2]);
     if (!lab->quick)
@@ -160,8 +161,8 @@ static void skip_first(struct mail_trial *trial, size_t count)
     struct trial_outcome *o = &trial->outcome;
     if (o->count <= count)
         return;
-    expect(twin_mail_measure(&trial->measures, o->judgements + count, o->count - count,
-                             (twin_mail_measure_options){ 100, 1 }),
+    expect(twin__mail_measure(&trial->measures, o->judgements + count, o->count - count,
+                              (twin__mail_measure_options){ 100, 1 }),
            "measures", NULL);
     trial->partly = true;
 }
@@ -242,7 +243,7 @@ void exp_mail_robust(struct lab *lab)
                   trials[CONDITIONS + i].measures.roca.percent);
     table_write_only(lab, &areas);
     plot_robust(lab);
-    const twin_mail_measures *clean = &trials[CLEAN].measures, *noise = &trials[NOISE].measures;
+    const twin__mail_measures *clean = &trials[CLEAN].measures, *noise = &trials[NOISE].measures;
     double area = mean_area(trials + 2 * (size_t)CONDITIONS);
     const double most = lab->quick ? 0.12 : 0.004, most_wrong = lab->quick ? 0.5 : 0.02;
     const char *few = lab->quick ? " of 2,000 messages" : "";

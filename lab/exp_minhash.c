@@ -4,6 +4,8 @@
  * signs pairs of random sets with many hashers and compares the error of the estimated similarity with theory. */
 #include "lab.h"
 
+#include "sketch/minhash.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -190,12 +192,12 @@ static void estimate_some(void *context, size_t begin, size_t end, int worker)
         options.seed = draw(&state);
         for (size_t i = 0; i < e->size; i++)
             items[i] = draw(&state);
-        expect(twin_minhash_create(&hasher, options), "making a hasher", NULL);
-        twin_minhash_sign(a, hasher, items, alone + e->common);
-        twin_minhash_sign(b, hasher, items + alone, e->size - alone);
+        expect(twin__minhash_create(&hasher, options), "making a hasher", NULL);
+        twin__minhash_sign(a, hasher, items, alone + e->common);
+        twin__minhash_sign(b, hasher, items + alone, e->size - alone);
         e->errors[t] = (double)twin_minhash_agreement(a, b, options.slots) / (double)options.slots -
                        (double)e->common / (double)e->size;
-        twin_minhash_free(hasher);
+        twin__minhash_free(hasher);
     }
     free(items);
     free(a);

@@ -2,6 +2,8 @@
  *
  * Repeats an experiment of Martins and Jesus 2015 and of the Aveiro slides. All pairs are compared exactly for the
  * ground truth; then the pipeline finds candidates at 0.55 and verifies them at 0.6. */
+#include "collection/contents.h"
+#include "join/similar_private.h"
 #include "lab.h"
 #include "support/usage.h"
 
@@ -106,13 +108,13 @@ static void copy_sets(struct users *users)
     users->sets = need(users->count, sizeof *users->sets);
     for (uint32_t u = 0; u < users->count; u++) {
         twin_set set;
-        expect(twin_collection_set(&set, users->collection, &scratch, u, &error), "reading a user again", &error);
+        expect(twin__collection_set(&set, users->collection, &scratch, u, &error), "reading a user again", &error);
         users->items[u] = need(set.count, sizeof(uint64_t));
         if (set.count)
             memcpy(users->items[u], set.items, set.count * sizeof(uint64_t));
         users->sets[u] = (twin_set){ users->items[u], set.count };
     }
-    twin_scratch_clear(&scratch);
+    twin__scratch_clear(&scratch);
 }
 
 static void clear_users(struct users *users)
@@ -201,7 +203,7 @@ static size_t tabulate(struct lab *lab, double *p, const struct data *data, cons
                        const twin_match *matches, size_t count)
 {
     size_t known_count = 0;
-    const uint32_t *signatures = twin_collection_signatures(users->collection);
+    const uint32_t *signatures = twin__collection_signatures(users->collection);
     char name[64];
     struct table table;
     snprintf(name, sizeof name, "movielens-%s", data->name);
@@ -266,7 +268,7 @@ static void run_data(struct lab *lab, const struct data *data, const char *file,
     double *p = need(count, sizeof *p);
     expect(twin_plan_from_slots(&plan, (twin_plan_point){ candidate_from, 0.999 }, SLOTS), "planning", NULL);
     twin_similar *similar = find_similar(lab, &users, plan);
-    size_t found_count = twin_similar_matches(&found, similar);
+    size_t found_count = twin__similar_matches(&found, similar);
 
     say(lab,
         "MovieLens %s: %zu users, %s sketch with k = %d, %zu bands of %zu rows: candidates from 0.55, similar from "
@@ -296,7 +298,7 @@ static void plot_estimates(struct lab *lab, const struct data *data, const char 
     uint64_t state = seed_of(lab->seed, 1600);
     read_users(&users, lab, data, file, TWIN_SKETCH_CLASSIC);
     copy_sets(&users);
-    const uint32_t *signatures = twin_collection_signatures(users.collection);
+    const uint32_t *signatures = twin__collection_signatures(users.collection);
     table_begin(&table, "movielens-estimates", "exact\testimate");
     for (size_t a = 0; a < users.count; a++)
         for (size_t b = a + 1; b < users.count; b++) {
@@ -376,7 +378,7 @@ static void compare_ratings(struct lab *lab, const char *path)
            path, &error);
     expect(twin_collection_read(&users.collection, users.input, reading, &error), path, &error);
     expect(twin_similar_find(&similar, users.collection, finding, &error), path, &error);
-    size_t count = twin_similar_matches(&found, similar), all = 0, wrong = 0;
+    size_t count = twin__similar_matches(&found, similar), all = 0, wrong = 0;
     for (size_t a = 1; a <= USERS; a++)
         for (size_t b = a + 1; b <= USERS; b++)
             all += weighted(ratings[a], ratings[b]) >= from;

@@ -3,6 +3,7 @@
  * Two texts are duplicates when the first K labels agree in at least one of L trees. Three parts: texts cut or padded
  * to n as the paper describes; a reading of the paper that counts copies only; and the defaults of twinsift, which pad
  * nothing and compare texts of similar length. */
+#include "edit/embed.h"
 #include "label_keys.h"
 
 #include <stdlib.h>
@@ -42,7 +43,7 @@ static const size_t identical_pairs[LENGTHS] = { 465, 445, 410, 374, 0, 330, 0, 
 struct padded {
     const twin_text *texts;
     size_t count, n;
-    twin_embedder *embedder;
+    twin__embedder *embedder;
     struct keys *keys;
 };
 
@@ -56,16 +57,16 @@ static void pad(char *out, twin_text text, size_t n)
 static void fold_padded(void *context, size_t begin, size_t end, int worker)
 {
     const struct padded *p = context;
-    twin_embed_scratch scratch = { 0 };
+    twin__embed_scratch scratch = { 0 };
     char *text = need(p->n, 1);
     uint32_t *labels = need(TREES * DEEPEST, sizeof *labels);
     (void)worker;
     for (size_t i = begin; i < end; i++) {
         pad(text, p->texts[i], p->n);
-        expect(twin_embed_vector(labels, p->embedder, &scratch, (twin_text){ text, p->n }), "vector", NULL);
+        expect(twin__embed_vector(labels, p->embedder, &scratch, (twin_text){ text, p->n }), "vector", NULL);
         fold_labels(&p->keys[i], labels, 0);
     }
-    twin_embed_scratch_clear(&scratch);
+    twin__embed_scratch_clear(&scratch);
     free(text);
     free(labels);
 }
@@ -135,13 +136,13 @@ static void tally_length(struct tally out[DEPTHS], const struct lab *lab, const 
                          size_t length, uint64_t part)
 {
     struct padded p = { reuters->texts, count, length_of(reuters, count, length), NULL, need(count, sizeof *p.keys) };
-    expect(twin_embedder_create(&p.embedder, twin_embed_options_for(TWIN_EMBED_PAPER, p.n, TREES * DEEPEST,
-                                                                    seed_of(lab->seed, part + length))),
+    expect(twin__embedder_create(&p.embedder, twin__embed_options_for(TWIN__EMBED_PAPER, p.n, TREES * DEEPEST,
+                                                                      seed_of(lab->seed, part + length))),
            "embedder", NULL);
     twin_exec_for(lab->exec, count, 64, fold_padded, &p);
     for (size_t d = 0; d < DEPTHS; d++)
         out[d] = tally_of(&p, d);
-    twin_embedder_free(p.embedder);
+    twin__embedder_free(p.embedder);
     free(p.keys);
 }
 

@@ -4,6 +4,9 @@
  * own, and the pairs that agree in K labels are compared exactly. */
 #include "label_keys.h"
 
+#include "edit/edit.h"
+#include "edit/embed.h"
+
 #include <stdlib.h>
 
 enum { CLASSES = 400 };
@@ -13,33 +16,34 @@ struct classes {
     const twin_text *texts;
     struct member *members;
     size_t count;
-    twin_embedder *embedders[CLASSES];
+    twin__embedder *embedders[CLASSES];
     struct keys *keys;
 };
 
 static void prepare(struct classes *c, const struct lab *lab)
 {
     for (size_t i = 0; i < c->count; i++) {
-        twin_embed_class class = c->members[i].class;
-        twin_embed_options options = twin_embed_options_for(TWIN_EMBED_DEFAULT, class.shortest, TREES * DEEPEST,
-                                                            seed_of(lab->seed, 5100 + class.number));
+        twin__embed_class class = c->members[i].class;
+        twin__embed_options options = twin__embed_options_for(TWIN__EMBED_DEFAULT, class.shortest, TREES * DEEPEST,
+                                                              seed_of(lab->seed, 5100 + class.number));
         if (!c->embedders[class.number])
-            expect(twin_embedder_create(&c->embedders[class.number], options), "embedder", NULL);
+            expect(twin__embedder_create(&c->embedders[class.number], options), "embedder", NULL);
     }
 }
 
 static void fold_members(void *context, size_t begin, size_t end, int worker)
 {
     const struct classes *c = context;
-    twin_embed_scratch scratch = { 0 };
+    twin__embed_scratch scratch = { 0 };
     uint32_t *labels = need(TREES * DEEPEST, sizeof *labels);
     (void)worker;
     for (size_t i = begin; i < end; i++) {
         const struct member *m = &c->members[i];
-        expect(twin_embed_vector(labels, c->embedders[m->class.number], &scratch, c->texts[m->text]), "vector", NULL);
+        expect(twin__embed_vector(labels, c->embedders[m->class.number], &scratch, c->texts[m->text]), "vector",
+               NULL);
         fold_labels(&c->keys[i], labels, m->class.number + 1);
     }
-    twin_embed_scratch_clear(&scratch);
+    twin__embed_scratch_clear(&scratch);
     free(labels);
 }
 
@@ -74,14 +78,14 @@ static struct nearness examine(const struct classes *c, const struct scored_pair
     for (size_t i = 0; i < pairs->count; i++) {
         double ratio;
         uint32_t a = pairs->pairs[i].a, b = pairs->pairs[i].b;
-        expect(twin_edit_ratio(&ratio, &scratch, c->texts[a], c->texts[b], TWIN_EDIT_BYTES, 0.85), "ratio", NULL);
+        expect(twin__edit_ratio(&ratio, &scratch, c->texts[a], c->texts[b], TWIN_EDIT_BYTES, 0.85), "ratio", NULL);
         marks[a] = marks[b] = true;
         out.identical += ratio == 1;
         out.close += ratio >= 0.95;
         out.near += ratio >= 0.85;
     }
     out.texts = count_marks(marks, texts);
-    twin_edit_scratch_clear(&scratch);
+    twin__edit_scratch_clear(&scratch);
     free(marks);
     return out;
 }
@@ -124,7 +128,7 @@ void run_classes(struct lab *lab, const struct reuters *reuters, size_t count)
         "have a ratio ≥ 0.85 (%zu)",
         identical, deepest.pairs, deepest.near);
     for (size_t i = 0; i < CLASSES; i++)
-        twin_embedder_free(c.embedders[i]);
+        twin__embedder_free(c.embedders[i]);
     free(c.members);
     free(c.keys);
 }

@@ -2,6 +2,8 @@
  *
  * Generates a collection with planted near-duplicates, runs the whole pipeline on it with every executor, compares
  * signatures and pairs with the serial run, and reports time, speed-up and efficiency. */
+#include "collection/contents.h"
+#include "join/similar_private.h"
 #include "lab.h"
 #include "support/usage.h"
 
@@ -96,8 +98,8 @@ static void run_once(struct result *out, const char *path, twin_exec exec, uint6
     expect(twin_input_open(&input, &path, 1, opening, &error), path, &error);
     expect(twin_collection_read(&collection, input, reading, &error), path, &error);
     expect(twin_similar_find(&similar, collection, finding, &error), path, &error);
-    out->pairs = twin_similar_matches(&matches, similar);
-    uint64_t signatures = twin_hash_bytes(xxh3, twin_collection_signatures(collection),
+    out->pairs = twin__similar_matches(&matches, similar);
+    uint64_t signatures = twin_hash_bytes(xxh3, twin__collection_signatures(collection),
                                           twin_collection_count(collection).documents * 200 * sizeof(uint32_t));
     out->fingerprint = signatures;
     for (size_t i = 0; i < out->pairs; i++) {

@@ -1,6 +1,9 @@
 /* forests.c — the strings and forests of two experiments of Sokolov 2007. */
 #include "forests.h"
 
+#include "edit/embed.h"
+#include "lsh/forest.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,20 +23,20 @@ void draw_strings(struct strings *out, enum keeping keeping, uint64_t seed)
     }
 }
 
-void make_vectors(struct vectors *out, const struct strings *strings, twin_embed_preset preset, size_t depth,
+void make_vectors(struct vectors *out, const struct strings *strings, twin__embed_preset preset, size_t depth,
                   uint64_t seed)
 {
-    twin_embedder *embedder;
-    twin_embed_scratch scratch = { 0 };
+    twin__embedder *embedder;
+    twin__embed_scratch scratch = { 0 };
     uint64_t state = seed;
     out->strings = strings;
     out->depth = depth;
     out->labels = need((STRINGS + 1) * TREES * depth, sizeof *out->labels);
-    expect(twin_embedder_create(&embedder, twin_embed_options_for(preset, LENGTH, TREES * depth, draw(&state))),
+    expect(twin__embedder_create(&embedder, twin__embed_options_for(preset, LENGTH, TREES * depth, draw(&state))),
            "embedder", NULL);
     for (size_t i = 0; i <= STRINGS; i++) {
         twin_text text = { i < STRINGS ? strings->texts[i] : strings->centre, LENGTH };
-        expect(twin_embed_vector(out->labels + i * TREES * depth, embedder, &scratch, text), "vector", NULL);
+        expect(twin__embed_vector(out->labels + i * TREES * depth, embedder, &scratch, text), "vector", NULL);
     }
     for (uint32_t i = 0; i < STRINGS; i++) {
         size_t j = draw_below(&state, i + 1);
@@ -42,28 +45,28 @@ void make_vectors(struct vectors *out, const struct strings *strings, twin_embed
     }
     for (uint32_t i = 0; i < STRINGS; i++)
         out->string_of_id[out->ids[i]] = i;
-    twin_embedder_free(embedder);
-    twin_embed_scratch_clear(&scratch);
+    twin__embedder_free(embedder);
+    twin__embed_scratch_clear(&scratch);
 }
 
 void query_forest(struct answer *out, const struct vectors *vectors, size_t first, size_t trees, size_t most)
 {
-    twin_forest *forest;
-    twin_forest_candidate candidates[MOST];
-    twin_forest_scratch scratch = { 0 };
-    expect(twin_forest_create(&forest, (twin_forest_options){ trees, vectors->depth, first }), "forest", NULL);
+    twin__forest *forest;
+    twin__forest_candidate candidates[MOST];
+    twin__forest_scratch scratch = { 0 };
+    expect(twin__forest_create(&forest, (twin__forest_options){ trees, vectors->depth, first }), "forest", NULL);
     for (size_t i = 0; i < STRINGS; i++)
-        expect(twin_forest_add(forest, vectors->ids[i], vectors->labels + (i * TREES + first) * vectors->depth),
+        expect(twin__forest_add(forest, vectors->ids[i], vectors->labels + (i * TREES + first) * vectors->depth),
                "adding", NULL);
-    expect(twin_forest_query(candidates, &out->count, forest, &scratch,
-                             vectors->labels + (STRINGS * TREES + first) * vectors->depth,
-                             (twin_forest_query_options){ most, 0 }),
+    expect(twin__forest_query(candidates, &out->count, forest, &scratch,
+                              vectors->labels + (STRINGS * TREES + first) * vectors->depth,
+                              (twin__forest_query_options){ most, 0 }),
            "querying", NULL);
     for (size_t i = 0; i < out->count; i++)
         out->found[i] =
             (struct found){ vectors->strings->edits[vectors->string_of_id[candidates[i].id]], candidates[i].level };
-    twin_forest_scratch_clear(&scratch);
-    twin_forest_free(forest);
+    twin__forest_scratch_clear(&scratch);
+    twin__forest_free(forest);
 }
 
 void climb(struct answer *out, const struct vectors *vectors, size_t tree, size_t most)

@@ -6,6 +6,7 @@
 #ifndef TWIN_LAB_FORESTS_H
 #define TWIN_LAB_FORESTS_H
 
+#include "edit/embed.h"
 #include "texts.h"
 
 enum {
@@ -55,7 +56,7 @@ enum reading { ONE_TREE, IN_STEP, DISTINCT, READINGS };
 void draw_strings(struct strings *out, enum keeping keeping, uint64_t seed);
 
 /* Makes the vectors; the caller frees their labels. */
-void make_vectors(struct vectors *out, const struct strings *strings, twin_embed_preset preset, size_t depth,
+void make_vectors(struct vectors *out, const struct strings *strings, twin__embed_preset preset, size_t depth,
                   uint64_t seed);
 
 /* Queries a forest of trees first .. first + trees - 1 for the neighbours of the centre. */

@@ -3,6 +3,7 @@
  * An insertion or deletion changes one letter of a text's bag of letters, and at most three entries of its bag of
  * letter pairs. Texts whose bags differ by more than the cut-off allows are skipped without a comparison, and no pair
  * is lost. The result is cached in a file. */
+#include "edit/edit.h"
 #include "support/usage.h"
 #include "texts.h"
 
@@ -74,7 +75,7 @@ static void compare_some(void *context, size_t begin, size_t end, int worker)
             if (!may_match(s, a, b))
                 continue;
             expect(
-                twin_edit_ratio(&ratio, &s->scratch[worker], s->texts[a], s->texts[b], TWIN_EDIT_BYTES, s->at_least),
+                twin__edit_ratio(&ratio, &s->scratch[worker], s->texts[a], s->texts[b], TWIN_EDIT_BYTES, s->at_least),
                 "indel ratio", NULL);
             if (ratio >= s->at_least)
                 scored_add(&s->found[worker], (uint32_t)a, (uint32_t)b, (float)ratio);
@@ -93,7 +94,7 @@ static void compare_all(struct scored_pairs *out, const struct lab *lab, const t
         fill_bag(&bags[i], texts[i]);
     twin_exec_for(lab->exec, count, 16, compare_some, &s);
     for (size_t w = 0; w < workers; w++)
-        twin_edit_scratch_clear(&s.scratch[w]);
+        twin__edit_scratch_clear(&s.scratch[w]);
     scored_gather(out, s.found, workers);
     free(s.scratch);
     free(bags);

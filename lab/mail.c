@@ -4,6 +4,9 @@
  * next to each other, one per worker, and their measures become tables and curves. */
 #include "mail.h"
 
+#include "mail/mail_baseline.h"
+#include "mail/mail_measures.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,12 +79,13 @@ static void open_filter(struct trial_filter *out, const struct mail_trial *trial
         expect(twin_mail_create_in_memory(&out->mail, (twin_mail_options){ .key = key }), "model", NULL);
         return;
     }
-    twin_mail_baseline_options options = { .kind = trial->method == TRIAL_FOREST ? TWIN_MAIL_FOREST : TWIN_MAIL_RULE,
-                                           .trees = trial->trees,
-                                           .by_edits = trial->by_edits,
-                                           .by_mean = trial->by_mean,
-                                           .seed = key[0] };
-    expect(twin_mail_baseline_create(&out->baseline, options), "filter", NULL);
+    twin__mail_baseline_options options = { .kind =
+                                                trial->method == TRIAL_FOREST ? TWIN__MAIL_FOREST : TWIN__MAIL_RULE,
+                                            .trees = trial->trees,
+                                            .by_edits = trial->by_edits,
+                                            .by_mean = trial->by_mean,
+                                            .seed = key[0] };
+    expect(twin__mail_baseline_create(&out->baseline, options), "filter", NULL);
 }
 
 static void run_trials(void *context, size_t begin, size_t end, int worker)
@@ -95,11 +99,11 @@ static void run_trials(void *context, size_t begin, size_t end, int worker)
         open_filter(&filter, trial, trial->options.seed);
         if (!(trial->split ? trial_split : trial_play)(&trial->outcome, &filter, all->corpus, &trial->options))
             die("%s: the corpus could not be played", trial->name);
-        expect(twin_mail_measure(&trial->measures, trial->outcome.judgements, trial->outcome.count,
-                                 (twin_mail_measure_options){ 100, all->lab->seed }),
+        expect(twin__mail_measure(&trial->measures, trial->outcome.judgements, trial->outcome.count,
+                                  (twin__mail_measure_options){ 100, all->lab->seed }),
                "measures", NULL);
         twin_mail_close(filter.mail);
-        twin_mail_baseline_free(filter.baseline);
+        twin__mail_baseline_free(filter.baseline);
         progress(all->lab, __atomic_add_fetch(&all->done, 1, __ATOMIC_RELAXED), all->count);
     }
 }
@@ -133,7 +137,7 @@ void mail_table(struct lab *lab, const char *name, const struct mail_trial *tria
                 "filter\tgood lost %\tspam missed %\tunsure good %\tunsure spam %\t1-ROCA%\t95 %\tmissed at 0.1 "
                 "%\tat 1 %\tat 5 %\tat 10 %");
     for (size_t i = 0; i < count; i++) {
-        const twin_mail_measures *m = &trials[i].measures;
+        const twin__mail_measures *m = &trials[i].measures;
         char good[16], spam[16];
         write_share(good, &trials[i], trials[i].outcome.unsure_good, m->good);
         write_share(spam, &trials[i], trials[i].outcome.unsure_spam, m->spam);
@@ -146,14 +150,14 @@ void mail_table(struct lab *lab, const char *name, const struct mail_trial *tria
 
 static int by_falling_score(const void *a, const void *b)
 {
-    const twin_mail_judgement *x = a, *y = b;
+    const twin__mail_judgement *x = a, *y = b;
     return (x->score < y->score) - (x->score > y->score);
 }
 
 void mail_write_curve(struct lab *lab, const char *name, const struct mail_trial *trial)
 {
     const struct trial_outcome *o = &trial->outcome;
-    twin_mail_judgement *sorted = need(o->count + 1, sizeof *sorted);
+    twin__mail_judgement *sorted = need(o->count + 1, sizeof *sorted);
     double counts[2] = { 0, 0 }, last[2] = { 0, 0 }; /* of good mail and spam so far; at the end of the step before */
     double goods = fmax(1, (double)trial->measures.good), spams = fmax(1, (double)trial->measures.spam);
     struct table table;

@@ -3,6 +3,7 @@
 #define TWIN_LAB_MAIL_H
 
 #include "lab.h"
+#include "mail/mail_measures.h"
 #include "support/mail_trial.h"
 
 /* Reads the first messages of DATA/trec07p-25k; 0: all. The three labels that are known to be wrong are right for
@@ -22,7 +23,7 @@ struct mail_trial {
     unsigned draw;                /* … and from this: the number of the noise */
 
     struct trial_outcome outcome; /* end with trial_outcome_clear() */
-    twin_mail_measures measures;
+    twin__mail_measures measures;
     bool partly; /* measures leave some messages out: how many of the rest were unsure is not known */
 };
 

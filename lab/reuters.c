@@ -2,6 +2,7 @@
  *
  * The collection is 22 SGML files. Only the TEXT elements are wanted, so tags and entities are removed by hand. The
  * pairs of texts with scores that experiments compare, and the classes of their lengths, are here too. */
+#include "edit/embed.h"
 #include "texts.h"
 
 #include <errno.h>
@@ -172,11 +173,11 @@ void scored_gather(struct scored_pairs *out, struct scored_pairs *of_workers, si
 
 size_t members_of(struct member **out, const twin_text *texts, size_t count, double ratio, size_t classes)
 {
-    struct member *members = need(TWIN_EMBED_MAX_CLASSES * count, sizeof *members);
+    struct member *members = need(TWIN__EMBED_MAX_CLASSES * count, sizeof *members);
     size_t found = 0;
     for (size_t i = 0; i < count; i++) {
-        twin_embed_class of_text[TWIN_EMBED_MAX_CLASSES];
-        size_t number = twin_embed_length_classes(of_text, texts[i].length, ratio);
+        twin__embed_class of_text[TWIN__EMBED_MAX_CLASSES];
+        size_t number = twin__embed_length_classes(of_text, texts[i].length, ratio);
         for (size_t c = 0; c < number; c++) {
             if (of_text[c].number >= classes)
                 die("a text of %zu bytes is in class %zu", texts[i].length, (size_t)of_text[c].number);

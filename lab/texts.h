@@ -2,6 +2,7 @@
 #ifndef TWIN_LAB_TEXTS_H
 #define TWIN_LAB_TEXTS_H
 
+#include "edit/embed.h"
 #include "lab.h"
 
 /* ---- texts.c */
@@ -66,7 +67,7 @@ void scored_gather(struct scored_pairs *out, struct scored_pairs *of_workers, si
 /* A text in a class of lengths. */
 struct member {
     uint32_t text;
-    twin_embed_class class;
+    twin__embed_class class;
 };
 
 /* Writes the classes of all texts, with lengths that differ by up to `ratio`, to an array that the caller frees. The

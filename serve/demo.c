@@ -60,13 +60,13 @@ static twin_status learn_folder(struct school *school, const char *samples, cons
     char path[PATH_MAX + 16];
     const char *paths[] = { path };
     twin_input *input = NULL;
-    twin_read_buffers buffers = { 0 };
+    twin_scratch *buffers = NULL;
     snprintf(path, sizeof path, "%s/mail/%s", samples, label);
     school->label = label;
     twin_status status = twin_input_open(&input, paths, 1, (twin_input_options){ .format = TWIN_INPUT_MAIL }, error);
     for (size_t i = 0; status == TWIN_OK && i < twin_input_chunks(input); i++)
         status = twin_input_read(NULL, input, &buffers, i, (twin_visitor){ learn, pass_over, school }, error);
-    twin_read_buffers_clear(&buffers);
+    twin_scratch_free(buffers);
     twin_input_free(input);
     return status == TWIN_ESTOPPED ? school->status : status;
 }

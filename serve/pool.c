@@ -43,7 +43,6 @@ static void *work(void *context)
     while ((job = next_job(pool)))
         job->run(job, &worker);
     twin_message_reader_free(worker.reader);
-    twin_sign_scratch_clear(&worker.sign);
     return NULL;
 }
 

@@ -9,7 +9,6 @@ struct pool;
 /* What a thread keeps from job to job. */
 struct worker {
     twin_message_reader *reader; /* NULL: this build reads no mail */
-    twin_sign_scratch sign;
 };
 
 struct job {

@@ -2,6 +2,7 @@
  *
  * All figures are the library's: the shingles are those its signer hashed, the slots those it signed, the bands those
  * it would look up. */
+#include "edit/embed.h"
 #include "server.h"
 
 #include <inttypes.h>
@@ -62,8 +63,10 @@ twin_status record_differences(struct record *record, twin_text a, twin_text b)
 /* A text and what the signer made of it. */
 struct side {
     twin_text text;
-    twin_sign_scratch scratch;
-    twin_items ordered; /* the hashes in the order of the text */
+    twin_scratch *scratches[2]; /* of the set; of the shingles */
+    twin_text normalised;
+    const uint64_t *shingles; /* their hashes, in the order of the text */
+    size_t count;
     twin_set set;
     uint32_t *signature;
 };
@@ -133,26 +136,18 @@ static twin_status sign_side(struct side *side, const struct comparison *c)
     side->signature = calloc(c->scheme.minhash.slots, sizeof *side->signature);
     if (!side->signature)
         return TWIN_ENOMEM;
-    twin_status status = TWIN_OK;
-    if (c->detail) {
-        status = twin_signer_shingle(&side->scratch, NULL, c->signer, side->text);
-        if (status == TWIN_OK)
-            status = twin_items_reserve(&side->ordered, side->scratch.items.count);
-        if (status == TWIN_OK) {
-            memcpy(side->ordered.items, side->scratch.items.items, side->scratch.items.count * sizeof(uint64_t));
-            side->ordered.count = side->scratch.items.count;
-        }
-    }
-    if (status == TWIN_OK)
-        status = twin_signer_text(side->signature, &side->set, c->signer, &side->scratch, side->text);
+    twin_status status = twin_signer_text(side->signature, &side->set, c->signer, &side->scratches[0], side->text);
+    if (status == TWIN_OK && (c->detail || c->normalised))
+        status = twin_signer_shingles(&side->normalised, &side->shingles, &side->count, c->signer,
+                                      &side->scratches[1], side->text);
     return status;
 }
 
 static void free_comparison(struct comparison *c)
 {
     for (int i = 0; i < 2; i++) {
-        twin_sign_scratch_clear(&c->sides[i].scratch);
-        twin_items_clear(&c->sides[i].ordered);
+        twin_scratch_free(c->sides[i].scratches[0]);
+        twin_scratch_free(c->sides[i].scratches[1]);
         free(c->sides[i].signature);
     }
     twin_signer_free(c->signer);
@@ -171,12 +166,6 @@ static bool contains(twin_set set, uint64_t item)
             high = middle;
     }
     return low < set.count && set.items[low] == item;
-}
-
-static twin_text normalised(const struct side *side)
-{
-    const twin_buffer *text = &side->scratch.text;
-    return text->bytes ? (twin_text){ text->bytes, text->length } : (twin_text){ "", 0 };
 }
 
 /* The next character, or word with the blank behind it, begins here. */
@@ -204,14 +193,14 @@ static void record_hash(struct record *record, const char *name, uint64_t hash)
 static void record_shingles(struct record *record, const struct side *side, const struct side *other,
                             const struct comparison *c)
 {
-    twin_text text = normalised(side);
+    twin_text text = side->normalised;
     bool words = c->scheme.shingle.kind == TWIN_SHINGLE_WORD;
     size_t begin = 0, end = 0;
     record_list(record, "shingles");
     for (size_t i = 0; i < c->scheme.shingle.width && end < text.length; i++)
         end = next_unit(text, end, words);
-    for (size_t i = 0; i < side->ordered.count; i++) {
-        uint64_t item = side->ordered.items[i];
+    for (size_t i = 0; i < side->count; i++) {
+        uint64_t item = side->shingles[i];
         size_t length = end - begin - (words && end > begin && text.bytes[end - 1] == ' ');
         record_object(record, NULL);
         record_text(record, "text", (twin_text){ text.bytes + begin, length });
@@ -230,8 +219,8 @@ static void record_winners(struct record *record, const struct side *side, const
     size_t slots = c->scheme.minhash.slots;
     uint32_t *own = calloc(slots + 1, sizeof *own);
     size_t *winner = calloc(slots + 1, sizeof *winner);
-    for (size_t i = side->ordered.count; own && winner && i-- > 0;) {
-        twin_signer_sign(own, c->signer, &side->ordered.items[i], 1);
+    for (size_t i = side->count; own && winner && i-- > 0;) {
+        twin_signer_sign(own, c->signer, &side->shingles[i], 1);
         for (size_t k = 0; k < slots; k++)
             if (own[k] == side->signature[k])
                 winner[k] = i;
@@ -260,8 +249,7 @@ static void record_side(struct record *record, const char *name, const struct si
                         const struct comparison *c)
 {
     record_object(record, name);
-    record_text(record, "normalised",
-                (twin_text){ side->scratch.text.bytes ? side->scratch.text.bytes : "", side->scratch.text.length });
+    record_text(record, "normalised", side->normalised);
     if (c->scheme.shingle.kind == TWIN_SHINGLE_CHAR || c->scheme.shingle.kind == TWIN_SHINGLE_WORD)
         record_shingles(record, side, other, c);
     record_list(record, "signature");
@@ -317,7 +305,7 @@ static void write_comparison(struct exchange *exchange, const struct comparison 
     struct record record = record_begin(exchange->out, true);
     record_measures(&record, c);
     if (c->normalised)
-        (void)record_differences(&record, normalised(&sides[0]), normalised(&sides[1]));
+        (void)record_differences(&record, sides[0].normalised, sides[1].normalised);
     else
         (void)record_differences(&record, sides[0].text, sides[1].text);
     if (c->detail) {
@@ -355,13 +343,13 @@ static void record_vectors(struct record *record, twin_text a, twin_text b)
 {
     enum { FUNCTIONS = 128 };
     uint32_t vectors[2][FUNCTIONS];
-    twin_embedder *embedder = NULL;
-    twin_embed_scratch scratch = { 0 };
+    twin__embedder *embedder = NULL;
+    twin__embed_scratch scratch = { 0 };
     size_t shorter = a.length < b.length ? a.length : b.length, equal = 0;
-    twin_embed_options options = twin_embed_options_for(TWIN_EMBED_DEFAULT, shorter, FUNCTIONS, 1);
-    bool good = shorter > 0 && twin_embedder_create(&embedder, options) == TWIN_OK &&
-                twin_embed_vector(vectors[0], embedder, &scratch, a) == TWIN_OK &&
-                twin_embed_vector(vectors[1], embedder, &scratch, b) == TWIN_OK;
+    twin__embed_options options = twin__embed_options_for(TWIN__EMBED_DEFAULT, shorter, FUNCTIONS, 1);
+    bool good = shorter > 0 && twin__embedder_create(&embedder, options) == TWIN_OK &&
+                twin__embed_vector(vectors[0], embedder, &scratch, a) == TWIN_OK &&
+                twin__embed_vector(vectors[1], embedder, &scratch, b) == TWIN_OK;
     record_object(record, "embedding");
     record_count(record, "functions", FUNCTIONS);
     record_count(record, "window", options.grams.window);
@@ -374,8 +362,8 @@ static void record_vectors(struct record *record, twin_text a, twin_text b)
     record_list_end(record);
     record_count(record, "equal", equal);
     record_object_end(record);
-    twin_embedder_free(embedder);
-    twin_embed_scratch_clear(&scratch);
+    twin__embedder_free(embedder);
+    twin__embed_scratch_clear(&scratch);
 }
 
 void answer_edit(struct exchange *exchange)
@@ -383,7 +371,7 @@ void answer_edit(struct exchange *exchange)
     twin_text a, b;
     const struct json_field fields[] = { { "a", JSON_TEXT, &a, NULL }, { "b", JSON_TEXT, &b, NULL } };
     twin_edit_spans spans = { 0 };
-    twin_edit_scratch scratch = { 0 };
+    twin_scratch *scratch = NULL;
     double ratio = 0, grams = NAN;
     if (!read_json(exchange, exchange->body, fields, 2))
         return;
@@ -394,7 +382,7 @@ void answer_edit(struct exchange *exchange)
     twin_status status = twin_edit_align(&spans, &scratch, a, b, TWIN_EDIT_CHARS, SIZE_MAX - 1);
     if (status == TWIN_OK)
         status = twin_edit_ratio(&ratio, &scratch, a, b, TWIN_EDIT_CHARS, 0);
-    if (status == TWIN_OK && twin_embed_distance(&grams, a, b, (twin_embed_grams){ 0 }) != TWIN_OK)
+    if (status == TWIN_OK && twin__embed_distance(&grams, a, b, (twin__embed_grams){ 0 }) != TWIN_OK)
         grams = NAN;
     if (status == TWIN_OK) {
         struct record record = record_begin(exchange->out, true);
@@ -407,6 +395,6 @@ void answer_edit(struct exchange *exchange)
     } else {
         exchange_fail_status(exchange, status, NULL);
     }
-    twin_edit_scratch_clear(&scratch);
+    twin_scratch_free(scratch);
     twin_edit_spans_clear(&spans);
 }

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <twinsift/input.h>
 
+#include "input/documents.h"
+
 /* ---- a folder for each test, gone after it ---- */
 
 static char base[64];
@@ -162,11 +164,11 @@ static inline struct log read_all(const twin_input *input)
         twin_error error = { 0 };
         if (piece && twin_input_chunk_source(input, piece) != twin_input_chunk_source(input, piece - 1))
             log.lines = 0;
-        if (twin_input_read(&lines, input, &reading, piece, visitor_of(&log), &error) != TWIN_OK)
+        if (twin__input_read(&lines, input, &reading, piece, visitor_of(&log), &error) != TWIN_OK)
             fail_msg("%s", error.message);
         log.lines += lines;
     }
-    twin_read_buffers_clear(&reading);
+    twin__read_buffers_clear(&reading);
     return log;
 }
 
@@ -218,7 +220,7 @@ static inline void check_fetching(const twin_input *input, const struct log *log
         const struct seen *s = &log->seen[i];
         twin_document got;
         twin_error error = { 0 };
-        twin_status status = twin_input_fetch(&got, input, &reading, s->position, &error);
+        twin_status status = twin__input_fetch(&got, input, &reading, s->position, &error);
         if (s->is_problem) {
             assert_int_equal(status, TWIN_EFORMAT);
             continue;
@@ -236,7 +238,7 @@ static inline void check_fetching(const twin_input *input, const struct log *log
         assert_int_equal(got.record.length, strlen(s->record));
         assert_memory_equal(got.record.bytes, s->record, strlen(s->record));
     }
-    twin_read_buffers_clear(&reading);
+    twin__read_buffers_clear(&reading);
 }
 
 static const twin_input_options documents = { .format = TWIN_INPUT_DOCUMENTS };

@@ -14,6 +14,10 @@
 
 #include "base/random.h"
 
+#include "sketch/minhash.h"
+#include "sketch/set.h"
+#include "sketch/shingle.h"
+
 enum { SLOTS = 128, ROWS = 5, WIDTH = 9, TRIED = 1 << 17, GROUP = 1 << 10 };
 
 static const twin_hash public = { .family = TWIN_HASH_XXH3, .seed = 1 };
@@ -35,7 +39,7 @@ static size_t owner_of(const twin_minhash *hasher, size_t slot, uint32_t least, 
     uint32_t signature[SLOTS];
     while (end - first > 1) {
         size_t middle = first + (end - first) / 2;
-        twin_minhash_sign(signature, hasher, items + first, middle - first);
+        twin__minhash_sign(signature, hasher, items + first, middle - first);
         if (signature[slot] == least)
             end = middle;
         else
@@ -61,16 +65,16 @@ static int poison_bands(unsigned bits)
     uint32_t least[SLOTS];
     uint64_t random = 5;
     twin_minhash *hasher;
-    if (twin_minhash_create(&hasher, (twin_minhash_options){ .slots = SLOTS, .seed = 1 }) != TWIN_OK)
+    if (twin__minhash_create(&hasher, (twin_minhash_options){ .slots = SLOTS, .seed = 1 }) != TWIN_OK)
         return 1;
     for (size_t i = 0; i < TRIED; i++) {
         random_letters(shingles[i], WIDTH, &random);
         items[i] = twin_hash_bytes(public, shingles[i], WIDTH) & UINT64_MAX << (64 - bits);
     }
-    twin_minhash_sign(least, hasher, items, TRIED);
+    twin__minhash_sign(least, hasher, items, TRIED);
     for (size_t slot = 0; slot < ROWS; slot++)
         memcpy(poison + slot * WIDTH, shingles[owner_of(hasher, slot, least[slot], 0, TRIED)], WIDTH);
-    twin_minhash_free(hasher);
+    twin__minhash_free(hasher);
     write_documents(poison, sizeof poison);
     return 0;
 }
@@ -110,17 +114,18 @@ static int poison_bits(void)
     twin_shingler *shingler;
     twin_items hashes = { 0 };
     twin_shingle_options options = { .kind = TWIN_SHINGLE_WORD, .width = 1, .hash = public };
-    if (twin_shingler_create(&shingler, options) != TWIN_OK)
+    if (twin__shingler_create(&shingler, options) != TWIN_OK)
         return 1;
     for (size_t i = 0; i < WORDS; i++) {
         random_letters(words[i].letters, WORD, &random);
         hashes.count = 0;
-        if (twin_shingle(&hashes, shingler, (twin_text){ words[i].letters, WORD }) != TWIN_OK || hashes.count != 1)
+        if (twin__shingle_text(&hashes, shingler, (twin_text){ words[i].letters, WORD }) != TWIN_OK ||
+            hashes.count != 1)
             return 1;
         words[i].hash = hashes.items[0];
     }
-    twin_shingler_free(shingler);
-    twin_items_clear(&hashes);
+    twin__shingler_free(shingler);
+    twin__items_clear(&hashes);
     qsort(words, WORDS, sizeof *words, by_hash);
     write_side('A', 0);
     write_side('B', 1);

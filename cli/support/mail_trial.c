@@ -4,6 +4,8 @@
  * of the library or one of the published filters that it is compared with. The same seed gives the same trial. */
 #include "mail_trial.h"
 
+#include "mail/mail_baseline.h"
+#include "mail/mail_measures.h"
 #include "messages.h"
 
 #include <stdlib.h>
@@ -79,8 +81,8 @@ static bool ask(struct opinion *out, const struct trial_filter *filter, const tw
 {
     twin_error error = { 0 };
     if (filter->baseline) {
-        twin_mail_opinion opinion;
-        twin_status status = twin_mail_baseline_judge(&opinion, filter->baseline, message);
+        twin__mail_opinion opinion;
+        twin_status status = twin__mail_baseline_judge(&opinion, filter->baseline, message);
         *out = (struct opinion){ .score = opinion.score, .spam = opinion.is_spam };
         return status == TWIN_OK || refuse_status("the filter", status, NULL);
     }
@@ -109,7 +111,7 @@ static bool judge(struct trial *trial, const struct mail_line *line, const twin_
     if (line->label)
         count_call(&trial->out->labels, line->label, opinion.label);
     trial->out->judgements[trial->out->count++] =
-        (twin_mail_judgement){ opinion.score, line->counts_as_spam, opinion.spam };
+        (twin__mail_judgement){ opinion.score, line->counts_as_spam, opinion.spam };
     if (opinion.unsure)
         *(line->counts_as_spam ? &trial->out->unsure_spam : &trial->out->unsure_good) += 1;
     return true;
@@ -130,7 +132,7 @@ static bool teach(struct trial *trial, const twin_message *message, const char *
     twin_error error = { 0 };
     twin_status status;
     if (filter->baseline)
-        status = spam ? twin_mail_baseline_learn(filter->baseline, message) : TWIN_OK;
+        status = spam ? twin__mail_baseline_learn(filter->baseline, message) : TWIN_OK;
     else
         status = twin_mail_learn(NULL, filter->mail, message,
                                  label  ? label

@@ -3,6 +3,8 @@
 #ifndef TWIN_SUPPORT_MAIL_TRIAL_H
 #define TWIN_SUPPORT_MAIL_TRIAL_H
 
+#include "mail/mail_baseline.h"
+#include "mail/mail_measures.h"
 #include "mail_corpus.h"
 
 #include <stdio.h>
@@ -23,7 +25,7 @@ struct trial_filter {
     twin_mail *mail;
     twin_mail_method method;
     const twin_bloom *trusted;
-    twin_mail_baseline *baseline; /* NULL: the model */
+    twin__mail_baseline *baseline; /* NULL: the model */
 };
 
 struct trial_options {
@@ -42,8 +44,8 @@ struct trial_labels {
 };
 
 struct trial_outcome {
-    struct trial_labels labels;      /* of a corpus whose folders are named for them */
-    twin_mail_judgement *judgements; /* of the messages judged whose label is known, in order */
+    struct trial_labels labels;       /* of a corpus whose folders are named for them */
+    twin__mail_judgement *judgements; /* of the messages judged whose label is known, in order */
     size_t count;
     uint64_t unsure_good, unsure_spam;
     uint64_t learnt, skipped; /* skipped: files that could not be read */

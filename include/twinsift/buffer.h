@@ -25,6 +25,11 @@ TWIN_API twin_status twin_buffer_reserve(twin_buffer *buffer, size_t more);
 TWIN_API twin_status twin_buffer_append(twin_buffer *buffer, const void *bytes, size_t length);
 TWIN_API void twin_buffer_clear(twin_buffer *buffer);
 
+/* Memory that the calls of one thread reuse. Begin with a pointer that is NULL, and give its address to each call: the
+ * first makes the memory. What a call leaves in it lives until it is used again. End with twin_scratch_free(). */
+typedef struct twin_scratch twin_scratch;
+TWIN_API void twin_scratch_free(twin_scratch *scratch);
+
 /* Where bytes go, such as an open file: `write` takes all of them, or returns why it cannot, TWIN_EIO with errno for
  * instance. A few kilobytes at a time. */
 typedef struct twin_sink {

@@ -6,7 +6,7 @@
  *
  * Documents are numbered in the order of the input. Documents that cannot be read are left out and reported as
  * problems. Documents whose sets are equal are copies of the first of them. A collection never changes once read, so
- * threads may share it, each with a twin_scratch of its own. */
+ * threads may share it, each with a scratch of its own. */
 #ifndef TWINSIFT_COLLECTION_H
 #define TWINSIFT_COLLECTION_H
 
@@ -23,8 +23,8 @@ typedef struct twin_collection_options {
     bool texts;         /* compare documents as texts, not as sets: nothing is shingled or signed, copies are equal
                            texts, and none is too short. Not for sets */
     twin_exec exec;
-    bool sizes;          /* also keep the size of every set, which takes a sort of each; always so for containment */
-    bool repeated_ids;   /* documents may share an id; otherwise one with an earlier document's id is a problem */
+    bool set_sizes;      /* also keep the size of every set, which takes a sort of each; always so for containment */
+    bool ids_may_repeat; /* documents may share an id; otherwise one with an earlier document's id is a problem */
     size_t memory_bytes; /* the most memory for what is kept of documents, apart from a few bytes each; the rest is
                             kept in files. 0: no limit. Not for sets, `texts`, or if ids must not repeat */
     const char *temp_folder; /* for these files; NULL: "/tmp" */
@@ -33,7 +33,7 @@ typedef struct twin_collection_options {
     /* Unless NULL, called with each document that is added, by all workers at once, so that a caller who needs the text
      * does not have to read the input again. Source and offset of the position are known. A status other than TWIN_OK
      * ends the reading. Not for sets. */
-    twin_status (*examine)(void *context, const twin_document *document, int worker, twin_error *error);
+    twin_status (*on_document)(void *context, const twin_document *document, int worker, twin_error *error);
     void *context;
     uint64_t reserved[TWIN_RESERVED];
 } twin_collection_options;
@@ -53,13 +53,6 @@ typedef struct twin_collection_counts {
     uint64_t reserved[TWIN_RESERVED];
 } twin_collection_counts;
 
-/* Scratch memory of one worker that reads documents again; begin with {0}, end with twin_scratch_clear(). */
-typedef struct twin_scratch {
-    twin_read_buffers reading;
-    twin_sign_scratch sign;
-} twin_scratch;
-TWIN_API void twin_scratch_clear(twin_scratch *scratch);
-
 /* Reads all documents of `input`, which must outlive the collection; release with twin_collection_free(). */
 TWIN_API twin_status twin_collection_read(twin_collection **out, const twin_input *input,
                                           twin_collection_options options, twin_error *error);
@@ -73,7 +66,7 @@ TWIN_API twin_status twin_collection_write(const twin_collection *collection, tw
 /* Reads the note of such a file, and about 64 KiB of it; to load the collection, begin the file again. */
 TWIN_API twin_status twin_collection_read_note(twin_buffer *note, twin_source source, twin_error *error);
 
-/* Files written by the call above or by later steps (candidates.h, dedup.h), each from its beginning. */
+/* Files written by the call above or by later steps (similar.h, dedup.h), each from its beginning. */
 typedef struct twin_saved_files {
     const twin_source *sources;
     size_t count;
@@ -95,41 +88,24 @@ TWIN_API size_t twin_collection_problems(const twin_problem **out, const twin_co
 /* The same of documents with ill-formed UTF-8, which are part of the collection. With `strict` they are problems. */
 TWIN_API size_t twin_collection_ill_formed(const twin_problem **out, const twin_collection *collection);
 
-/* A number that identifies the collection: equal if scheme, texts and their order are equal. */
-TWIN_API twin_status twin_collection_fingerprint(uint64_t *out, const twin_collection *collection);
-
 /* The input from which it was read. */
 TWIN_API const twin_input *twin_collection_input(const twin_collection *collection);
 
-/* The scheme by which it was read, complete; it lives as long as the collection. */
-TWIN_API const twin_scheme *twin_collection_scheme(const twin_collection *collection);
-
-/* The signatures, one after the other, `slots` numbers each; and the number of slots. */
-TWIN_API const uint32_t *twin_collection_signatures(const twin_collection *collection);
-TWIN_API size_t twin_collection_slots(const twin_collection *collection);
-
-/* How large a document is: the number of items of its set, if `sizes` was set or the input is sets; of characters of
+/* How large a document is: the number of items of its set, if `set_sizes` was set or the input is sets; of characters of
  * its normalised text, if `texts` was set; else 0. */
 TWIN_API uint32_t twin_collection_size(const twin_collection *collection, uint32_t document);
 
 /* For each document the first of its copies: itself, if it is the first or the only one. */
 TWIN_API const uint32_t *twin_collection_firsts(const twin_collection *collection);
 
-/* The documents worth comparing, in increasing order: firsts whose set is not empty. */
-TWIN_API size_t twin_collection_distinct(const uint32_t **out, const twin_collection *collection);
-
-/* The set of a document. It lives until `scratch` is used again. TWIN_EFORMAT when the document has changed
- * since it was read, TWIN_EIO when it cannot be read any more. */
-TWIN_API twin_status twin_collection_set(twin_set *out, const twin_collection *collection, twin_scratch *scratch,
-                                         uint32_t document, twin_error *error);
-
-/* The normalised text of a document, under the same conditions. Not for sets. */
-TWIN_API twin_status twin_collection_text(twin_text *out, const twin_collection *collection, twin_scratch *scratch,
+/* The normalised text of a document. It lives until `scratch` is used again. TWIN_EFORMAT when the document has changed
+ * since it was read, TWIN_EIO when it cannot be read any more. Not for sets. */
+TWIN_API twin_status twin_collection_text(twin_text *out, const twin_collection *collection, twin_scratch **scratch,
                                           uint32_t document, twin_error *error);
 
 /* A document as it stands in its input, which is read again. It lives until `scratch` is used again. Not for sets. */
 TWIN_API twin_status twin_collection_document(twin_document *out, const twin_collection *collection,
-                                              twin_scratch *scratch, uint32_t document, twin_error *error);
+                                              twin_scratch **scratch, uint32_t document, twin_error *error);
 
 /* Where a document is in the input; all zeros for sets. */
 TWIN_API twin_position twin_collection_position(const twin_collection *collection, uint32_t document);

@@ -9,9 +9,8 @@
 #ifndef TWINSIFT_DEDUP_H
 #define TWINSIFT_DEDUP_H
 
-#include <twinsift/audit.h>
-#include <twinsift/candidates.h>
 #include <twinsift/edit_join.h>
+#include <twinsift/similar.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -116,9 +115,13 @@ TWIN_API twin_status twin_dedup_audit_run(twin_dedup_audit *out, const twin_dedu
  * are kept. Each step writes a file; the result is that of twin_dedup_find(). Every step needs the signatures of all
  * shards. Jaccard similarity only, and without `excluded`. */
 
+/* The similar pairs of one part, or of all; release them with twin_matches_free(). */
+typedef struct twin_matches twin_matches;
+TWIN_API void twin_matches_free(twin_matches *matches);
+
 /* Finds the matches of one part. The candidates must be those of all bands; they are consumed and can only be freed
  * afterwards. `options.search` is zero except for executor, memory and progress. */
-TWIN_API twin_status twin_dedup_match(twin_matches *out, const twin_collection *collection,
+TWIN_API twin_status twin_dedup_match(twin_matches **out, const twin_collection *collection,
                                       twin_candidates *candidates, const twin_dedup_options *options, twin_part part,
                                       twin_error *error);
 
@@ -127,11 +130,11 @@ TWIN_API twin_status twin_dedup_match(twin_matches *out, const twin_collection *
 TWIN_API twin_status twin_dedup_write_matches(const twin_matches *matches, const twin_collection *collection,
                                               const twin_dedup_options *rule, twin_part part, twin_sink sink,
                                               twin_error *error);
-TWIN_API twin_status twin_dedup_read_matches(twin_matches *out, twin_dedup_options *rule, twin_buffer *field,
+TWIN_API twin_status twin_dedup_read_matches(twin_matches **out, twin_dedup_options *rule, twin_buffer *field,
                                              const twin_collection *collection, twin_saved_files saved,
                                              twin_error *error);
 
-/* Decides from all matches, which are sorted by a, then b. */
+/* Decides from the matches of all parts. */
 TWIN_API twin_status twin_dedup_decide(twin_dedup **out, const twin_collection *collection,
                                        const twin_matches *matches, const twin_dedup_options *options,
                                        twin_error *error);

@@ -27,27 +27,14 @@ typedef enum twin_edit_unit {
     TWIN_EDIT_BYTES, /* a byte */
 } twin_edit_unit;
 
-/* Memory that grows as needed: at worst a few dozen bytes per byte of the texts, and very little for similar ones.
- * Begin with {0}, keep it from call to call, end with twin_edit_scratch_clear(). */
-typedef struct twin_edit_scratch {
-    void *room[7];
-    size_t bytes[7];
-} twin_edit_scratch;
-
-TWIN_API void twin_edit_scratch_clear(twin_edit_scratch *scratch);
-
 /* The distance of two texts when it is at most `at_most`, and TWIN_EDIT_FAR otherwise. */
-TWIN_API twin_status twin_edit_distance(size_t *out, twin_edit_scratch *scratch, twin_text a, twin_text b,
+TWIN_API twin_status twin_edit_distance(size_t *out, twin_scratch **scratch, twin_text a, twin_text b,
                                         twin_edit_unit unit, size_t at_most);
-
-/* The same without replacements: a replaced character counts as one deleted and one inserted. */
-TWIN_API twin_status twin_edit_indel(size_t *out, twin_edit_scratch *scratch, twin_text a, twin_text b,
-                                     twin_edit_unit unit, size_t at_most);
 
 /* The indel ratio 2·LCS/(n₁+n₂), where LCS is the length of the longest common subsequence, when it is at
  * least `at_least` (0 .. 1), and -1 otherwise. Two empty texts have 1. Perl's String::Similarity defines the
  * same number, but stops early on long dissimilar texts and then returns less. */
-TWIN_API twin_status twin_edit_ratio(double *out, twin_edit_scratch *scratch, twin_text a, twin_text b,
+TWIN_API twin_status twin_edit_ratio(double *out, twin_scratch **scratch, twin_text a, twin_text b,
                                      twin_edit_unit unit, double at_least);
 
 typedef enum twin_edit_kind {
@@ -75,8 +62,29 @@ TWIN_API void twin_edit_spans_clear(twin_edit_spans *spans);
 /* Replaces `out` by the spans of a shortest edit script from a to b, in order. Together they cover all of a and all of
  * b, no two neighbours have the same kind, and their edits add up to out->distance. There are none when that is
  * TWIN_EDIT_FAR. */
-TWIN_API twin_status twin_edit_align(twin_edit_spans *out, twin_edit_scratch *scratch, twin_text a, twin_text b,
+TWIN_API twin_status twin_edit_align(twin_edit_spans *out, twin_scratch **scratch, twin_text a, twin_text b,
                                      twin_edit_unit unit, size_t at_most);
+
+/* ---- differences, word by word
+ *
+ * A word is a sequence of characters without white space and punctuation. A punctuation mark is a word of its own,
+ * and so is each character of a script without blanks (Chinese, Japanese, Thai) and each byte that is not UTF-8.
+ * White space is not compared. The alignment is a shortest one, or close to it where the texts differ much: time and
+ * memory grow linearly with the length of the texts, whatever they are. */
+
+typedef struct twin_diff_options {
+    size_t effort; /* differences after which a part is split where the search has come furthest; 0: 256. The time is
+                      at most proportional to it, times the words */
+    size_t join;   /* up to this many equal words between two longer changes count as changed too, which is easier to
+                    read */
+    uint64_t reserved[TWIN_RESERVED];
+} twin_diff_options;
+
+/* Replaces `out` by what is equal (TWIN_EDIT_EQUAL), in a only (TWIN_EDIT_DELETED) and in b only
+ * (TWIN_EDIT_INSERTED), in order; a deletion comes before the insertion that replaces it. White space before the
+ * first word belongs to it, and all other to the word before it. A text without words has no spans. out->distance is
+ * the number of words that are not equal. Texts longer than TWIN_EDIT_MAX_LENGTH are TWIN_ELIMIT. */
+TWIN_API twin_status twin_diff(twin_edit_spans *out, twin_text a, twin_text b, twin_diff_options options);
 
 #ifdef __cplusplus
 }

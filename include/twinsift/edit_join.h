@@ -12,7 +12,6 @@
 #ifndef TWINSIFT_EDIT_JOIN_H
 #define TWINSIFT_EDIT_JOIN_H
 
-#include <twinsift/audit.h>
 #include <twinsift/edit.h>
 #include <twinsift/similar.h>
 
@@ -29,10 +28,10 @@ typedef struct twin_edit_join_options {
     size_t
         top; /* a pair is kept if one text is among the `top` most similar of the other, or, between two collections, if
                     the first is among those of the second; all pairs are in memory then. 0: all pairs are kept */
-    bool packed; /* store pairs in half the memory where possible; then twin_similar_matches() returns none */
-    size_t matches_in_memory; /* pairs held in memory per worker; more are sorted in a temporary file, and then only
+    bool packed;        /* store pairs in half the memory where possible; then twin_similar_matches() returns none */
+    size_t spill_after; /* pairs held in memory per worker; more are sorted in a temporary file, and then only
                                  twin_similar_each() reports them, and they cannot be clustered. 0: all */
-    const char *temp_folder;  /* for that file; NULL: "/tmp" */
+    const char *temp_folder; /* for that file; NULL: "/tmp" */
     twin_exec exec;
     twin_progress progress; /* reports stage "pairing" */
     uint64_t reserved[TWIN_RESERVED];

@@ -41,13 +41,28 @@ TWIN_API twin_status twin_executor_from_name(twin_executor *out, const char *nam
  * returns when all are done. If a thread cannot be created, those already running do the rest. */
 TWIN_API void twin_exec_for(twin_exec exec, size_t n, size_t piece, twin_exec_body *body, void *context);
 
-/* Called with one item at a time, by the worker that processes it. */
-typedef void twin_exec_step(void *context, size_t item, int worker);
+/* ---- which instruction set the kernels use. The best level that this machine supports is chosen once. Every level
+ * computes the same bits; selecting another is for tests and benchmarks. */
 
-/* Runs `work` over 0 .. n-1 in parallel, and after each the same worker runs `hand_in` for it, one at a time and in
- * increasing order: results in the workers' scratch are collected as if one worker had processed all items. */
-TWIN_API void twin_exec_in_order(twin_exec exec, size_t n, twin_exec_step *work, twin_exec_step *hand_in,
-                                 void *context);
+typedef enum twin_cpu {
+    TWIN_CPU_SCALAR,
+    TWIN_CPU_AVX2,
+    TWIN_CPU_AVX512,
+    TWIN_CPU_NEON, /* of 64-bit ARM, where the two before it are not */
+    TWIN_CPU_LEVELS,
+} twin_cpu;
+
+/* The best level of this machine, and the level in use. */
+TWIN_API twin_cpu twin_cpu_best(void);
+TWIN_API twin_cpu twin_cpu_level(void);
+
+/* Uses `level` from now on, for the whole process; call it before other threads start.
+ * TWIN_EUNSUPPORTED when the machine cannot run it. */
+TWIN_API twin_status twin_cpu_use(twin_cpu level);
+
+/* "scalar", "avx2", "avx512", "neon". From a name: TWIN_EINVAL when there is no such level. */
+TWIN_API const char *twin_cpu_name(twin_cpu level);
+TWIN_API twin_status twin_cpu_from_name(twin_cpu *out, const char *name);
 
 #ifdef __cplusplus
 }

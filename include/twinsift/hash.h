@@ -34,9 +34,6 @@ typedef struct twin_digest {
 /* The function of `family` with this seed; for sip the key is drawn from the seed. */
 TWIN_API twin_hash twin_hash_member(twin_hash_family family, uint64_t seed);
 
-/* Whether two are the same function: of one family, with the same seed or, for sip, the same key. */
-TWIN_API bool twin_hash_equal(twin_hash a, twin_hash b);
-
 /* "xxh3", "farm", "jenkins", "sip". From a name: TWIN_EINVAL when there is no such family. */
 TWIN_API const char *twin_hash_family_name(twin_hash_family family);
 TWIN_API twin_status twin_hash_family_from_name(twin_hash_family *out, const char *name);
@@ -45,13 +42,9 @@ TWIN_API twin_status twin_hash_family_from_name(twin_hash_family *out, const cha
  * when there is no such family. Whatever is created with a twin_hash checks this first. */
 TWIN_API twin_status twin_hash_available(twin_hash_family family);
 
-/* The hash of `length` bytes, which may be NULL only if there are none: neither this nor the next two check that. The
+/* The hash of `length` bytes, which may be NULL only if there are none: neither this nor the digest checks that. The
  * family must be available; 0 otherwise. */
 TWIN_API uint64_t twin_hash_bytes(twin_hash hash, const void *bytes, size_t length);
-
-/* Hashes the `count` windows of `width` bytes that start at bytes[0], bytes[1], …: out[i] is
- * twin_hash_bytes(hash, bytes + i, width). `bytes` holds count + width - 1 bytes. */
-TWIN_API void twin_hash_windows(uint64_t *out, twin_hash hash, const void *bytes, size_t width, size_t count);
 
 /* A 128-bit digest of the bytes: equal digests are taken to mean equal bytes. */
 TWIN_API twin_digest twin_hash_digest(twin_hash hash, const void *bytes, size_t length);

@@ -257,10 +257,10 @@ TWIN_API twin_status twin_index_each(twin_index_view *view, twin_index_visit *vi
                                      twin_error *error);
 
 typedef struct twin_index_pairs_options {
-    double threshold;         /* 0: the index's own */
-    twin_copies copies;       /* FIRST or NONE */
-    size_t matches_in_memory; /* the most pairs held in memory; more are sorted in a temporary file. 0: no limit */
-    const char *temp_folder;  /* for that file; NULL: "/tmp" */
+    double threshold;        /* 0: the index's own */
+    twin_copies copies;      /* FIRST or NONE */
+    size_t spill_after;      /* the most pairs held in memory; more are sorted in a temporary file. 0: no limit */
+    const char *temp_folder; /* for that file; NULL: "/tmp" */
     twin_exec exec;
     twin_progress progress; /* receives "pairing" and "verifying" */
     uint64_t reserved[TWIN_RESERVED];

@@ -30,8 +30,8 @@
  * converted. In lines the '\r' of a line end is ignored too, and blank lines are neither documents
  * nor problems. A bad document is a twin_problem, not a failure: reading continues after it.
  *
- * An input does not change once it is open: any number of threads may use it at once, each with buffers
- * of its own. */
+ * An input does not change once it is open: any number of threads may use it at once, each with a
+ * scratch of its own. */
 #ifndef TWINSIFT_INPUT_H
 #define TWINSIFT_INPUT_H
 
@@ -174,14 +174,6 @@ typedef struct twin_visitor {
     void *context;
 } twin_visitor;
 
-/* The buffers of one thread that reads; begin with {0}, keep them from call to call, end with
- * twin_read_buffers_clear(). */
-typedef struct twin_read_buffers {
-    twin_buffer block, id, text, key;
-    bool in_place; /* the text of a JSON line is unescaped where it stands, without a copy, which changes `record` */
-} twin_read_buffers;
-TWIN_API void twin_read_buffers_clear(twin_read_buffers *buffers);
-
 /* Opens the inputs in the order given; release with twin_input_free(). If there is none, or one
  * is missing, unreadable, of an unknown kind or damaged, it fails with a sentence in `error`, unless
  * that is NULL. */
@@ -223,18 +215,11 @@ TWIN_API uint32_t twin_input_chunk_source(const twin_input *input, size_t chunk)
 
 /* Visits the documents and problems of a chunk in their order. `lines`, unless NULL, becomes the
  * number of lines that begin in the chunk, with blank and bad ones, so that a caller can add up
- * line numbers. Several threads may read at once, each with buffers of its own. TWIN_ESTOPPED
+ * line numbers. Several threads may read at once, each with a scratch of its own. TWIN_ESTOPPED
  * when the visitor stopped; TWIN_EIO when the system fails, or a file of lines has become
  * shorter since it was opened. */
-TWIN_API twin_status twin_input_read(uint64_t *lines, const twin_input *input, twin_read_buffers *buffers,
-                                     size_t chunk, twin_visitor visitor, twin_error *error);
-
-/* Reads one document again. Its line must be counted from the start of the input, since a
- * document without an id is named by it: alone if there is one input, else after the input's
- * name and a colon. The texts live until `buffers` is used again. TWIN_EFORMAT when the document
- * is no longer there. */
-TWIN_API twin_status twin_input_fetch(twin_document *out, const twin_input *input, twin_read_buffers *buffers,
-                                      twin_position position, twin_error *error);
+TWIN_API twin_status twin_input_read(uint64_t *lines, const twin_input *input, twin_scratch **scratch, size_t chunk,
+                                     twin_visitor visitor, twin_error *error);
 
 /* Replaces `out` by the bytes of an input of lines from `begin` to `end`, line ends included, as they are after
  * unpacking; `end` may lie behind the last. TWIN_EINVAL for other inputs. */
@@ -242,9 +227,9 @@ TWIN_API twin_status twin_input_bytes(twin_buffer *out, const twin_input *input,
                                       uint64_t end, twin_error *error);
 
 /* The value of a field of a document that was fetched, by its name as for text_field: a string, unescaped, or a
- * number as it is written; of a table, a column. NULL bytes when it is missing or neither. It lives in `room`, which
- * must not be the buffers that the document is in. TWIN_EINVAL when records of this input have no fields. */
-TWIN_API twin_status twin_input_field(twin_text *out, const twin_input *input, twin_read_buffers *room,
+ * number as it is written; of a table, a column. NULL bytes when it is missing or neither. It lives in `scratch`,
+ * which must not be the one that the document is in. TWIN_EINVAL when records of this input have no fields. */
+TWIN_API twin_status twin_input_field(twin_text *out, const twin_input *input, twin_scratch **scratch,
                                       const twin_document *document, const char *name, twin_error *error);
 
 /* Replaces `out` by the header of a table, with its line end; by nothing for other sources. */

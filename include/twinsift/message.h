@@ -141,13 +141,6 @@ TWIN_API twin_status twin_message_read(const twin_message **out, twin_message_re
  * INT64_MIN: there is none, or it cannot be understood. */
 TWIN_API int64_t twin_message_received(const twin_message *message);
 
-/* Whether filters write headers of this name: X-Spam-Status, X-Virus-Scanned, X-Bogosity and the like. */
-TWIN_API bool twin_message_is_filter_header(twin_text name);
-
-/* The registered domain of a host, a part of `host`: "example.co.uk" of "www.example.co.uk". Empty if it has none, as
- * numbers and public suffixes. Expects lower case. */
-TWIN_API twin_text twin_message_registered_domain(twin_text host);
-
 /* Appends the message to `out`, byte for byte, with `added` as headers at its top (after an mbox "From " line) and
  * without headers of the same names, and without X-Spam-Flag, X-Spam-Score and X-Twinsift, which someone may have
  * forged, wherever they are before the first empty line. Names and values must be printable; values may be folded by

@@ -6,13 +6,80 @@
 #ifndef TWINSIFT_SCHEME_H
 #define TWINSIFT_SCHEME_H
 
-#include <twinsift/minhash.h>
+#include <twinsift/hash.h>
 #include <twinsift/plan.h>
-#include <twinsift/shingle.h>
+#include <twinsift/set.h>
+#include <twinsift/text.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* ---- shingles
+ *
+ * A shingle (n-gram) is a window of consecutive characters, bytes or words; a text is represented by the hashes of its
+ * shingles. A text that has no such window, because it is shorter or has no stop word, is one shingle as a whole, so
+ * that it is similar to its copies and to nothing else; only a text without characters or words has none. */
+
+enum { TWIN_SHINGLE_MAX_WIDTH = 1024, TWIN_SHINGLE_MAX_KMER = 32 };
+
+typedef enum twin_shingle_kind {
+    TWIN_SHINGLE_AUTO, /* the default: every window of characters that count for `width`: Han and kana for three,
+                          Hangul syllables, Thai, Lao, Khmer and Burmese for one and a half, all others for one. The
+                          same as CHAR for text without such characters */
+    TWIN_SHINGLE_CHAR, /* every window of `width` Unicode characters */
+    TWIN_SHINGLE_BYTE, /* every window of `width` bytes */
+    TWIN_SHINGLE_WORD, /* every window of `width` words; words are separated by white space */
+    TWIN_SHINGLE_STOP, /* each stop word with the width-1 words that follow it */
+    TWIN_SHINGLE_KMER, /* of DNA, every window of `width` letters A, C, G and T, up to TWIN_SHINGLE_MAX_KMER, or its reverse
+                          complement, which is the same shingle. Other letters, such as N, are in none */
+} twin_shingle_kind;
+
+typedef struct twin_shingle_options {
+    twin_shingle_kind kind;
+    size_t
+        width; /* 1 .. TWIN_SHINGLE_MAX_WIDTH; 0: 9 for CHAR and AUTO, 4 for BYTE, 3 for WORD and STOP, 21 for KMER */
+    twin_hash hash;
+    const twin_text *stop_words; /* NULL: the hundred commonest English words; only for kind STOP. None is empty */
+    size_t stop_word_count;
+    uint64_t reserved[TWIN_RESERVED];
+} twin_shingle_options;
+
+/* "auto", "char", "byte", "word", "stop", "kmer". */
+TWIN_API const char *twin_shingle_kind_name(twin_shingle_kind kind);
+
+/* Reads "auto", "auto:9", "char:9", "byte:4", "word:3" or "stop:3" into kind and width, and leaves the rest of `out`
+ * alone. */
+TWIN_API twin_status twin_shingle_parse(twin_shingle_options *out, const char *rule);
+
+/* ---- signatures
+ *
+ * A signature is k numbers, its slots. Two sets of Jaccard similarity J agree on about J·k of them; the
+ * estimate is unbiased and its variance is at most J(1-J)/k. The signature of a union is the slot-wise
+ * minimum, so parts of a set can be signed separately (signer.h signs). */
+
+enum { TWIN_MINHASH_MAX_SLOTS = 65536, TWIN_MINHASH_DEFAULT_SLOTS = 128 };
+
+typedef enum twin_sketch {
+    TWIN_SKETCH_FAST,    /* fast similarity sketching: each item is assigned to one or two slots */
+    TWIN_SKETCH_CLASSIC, /* k hash functions: each item competes for every slot */
+} twin_sketch;
+
+typedef struct twin_minhash_options {
+    twin_sketch sketch;
+    size_t slots;  /* k, up to TWIN_MINHASH_MAX_SLOTS; 0: 128, which keeps the standard error below 0.045 */
+    uint64_t seed; /* the same seed gives the same signature on every machine */
+    uint64_t reserved[TWIN_RESERVED];
+} twin_minhash_options;
+
+/* "fast", "classic". From a name: TWIN_EINVAL when there is no such sketch. */
+TWIN_API const char *twin_sketch_name(twin_sketch sketch);
+TWIN_API twin_status twin_sketch_from_name(twin_sketch *out, const char *name);
+
+/* The number of slots in which two signatures agree; divided by `slots` it estimates J. */
+TWIN_API size_t twin_minhash_agreement(const uint32_t *a, const uint32_t *b, size_t slots);
+
+/* ---- schemes */
 
 /* Zeros are completed by twin_scheme_complete(). Stop words are borrowed. */
 typedef struct twin_scheme {
@@ -49,9 +116,6 @@ TWIN_API twin_status twin_scheme_complete(twin_scheme *scheme, twin_error *error
 /* The probability that a pair at the threshold becomes a candidate, for a complete scheme. Containment: that of a set
  * wholly contained in one of the same size, which is an upper bound. */
 TWIN_API double twin_scheme_recall(const twin_scheme *scheme);
-
-/* Whether two complete schemes are the same in all parts, stop words and keys included. */
-TWIN_API bool twin_scheme_equal(const twin_scheme *a, const twin_scheme *b);
 
 /* Appends the scheme, complete, as one line of KEY=VALUE separated by blanks, without a line end:
  *

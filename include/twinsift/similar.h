@@ -10,7 +10,6 @@
 #ifndef TWINSIFT_SIMILAR_H
 #define TWINSIFT_SIMILAR_H
 
-#include <twinsift/bands.h>
 #include <twinsift/collection.h>
 
 #ifdef __cplusplus
@@ -32,7 +31,7 @@ typedef enum twin_verify {
 /* How candidates are found. */
 typedef enum twin_method {
     TWIN_METHOD_BANDS,  /* all pairs that share a band */
-    TWIN_METHOD_FOREST, /* the nearest of each document, by a forest (forest.h) with one tree per band of the plan;
+    TWIN_METHOD_FOREST, /* the nearest of each document, by an LSH forest with one tree per band of the plan;
                            Jaccard only. Candidates share at least as many slots of a tree as the plan has rows */
 } twin_method;
 
@@ -53,28 +52,28 @@ typedef struct twin_similar_options {
     twin_verify verify;
     twin_method method;
     size_t top; /* FOREST: a pair is kept if one document is among the `top` most similar of the other; 0: 10 */
-    size_t matches_in_memory; /* the most matches held in memory; more are sorted in a temporary file, and then only
-                                 twin_similar_each() reports them. 0: no limit. Ignored by FOREST and by
-                                 `first_of_crowds` */
-    const char *temp_folder;  /* for that file; NULL: "/tmp" */
-    size_t memory_bytes;      /* about how much the search may use in all, beside the collection: what has the choice
+    size_t spill_after;      /* the most matches held in memory; more are sorted in a temporary file, and cannot be
+                           clustered. 0: no limit. Ignored by FOREST and by `existence_only` */
+    const char *temp_folder; /* for that file; NULL: "/tmp" */
+    size_t memory_bytes;     /* about how much the search may use in all, beside the collection: what has the choice
                                  takes more passes instead. 0: a default that is fast */
     twin_exec exec;
     twin_progress progress; /* reports stages "pairing" and "verifying" */
 
-    /* For twin_similar_between(), with BANDS and EXACT: find only as many pairs as tell which documents of `first` have any,
-     * so that a family on both sides does not cost the product of their sizes. In a crowd of near-copies a document is paired
-     * with its copy and with the first that is similar; in families by containment perhaps with one only. */
-    bool first_of_crowds;
+    /* For twin_similar_between(), with BANDS and EXACT: find only as many pairs as say which documents of `first` have any,
+     * so that near-copies on both sides do not cost the product of their numbers. Among pages of one template a document is
+     * paired with its copy and with the first that is similar; by containment perhaps with one only. */
+    bool existence_only;
     uint64_t reserved[TWIN_RESERVED];
 } twin_similar_options;
 
 typedef struct twin_similar_counts {
-    uint64_t candidates; /* pairs that were considered: of a band, a forest, a crowd or a class of short texts */
-    uint64_t verified;   /* pairs whose sets were compared */
-    uint64_t similar;    /* pairs at or above the threshold */
-    uint64_t crowds;     /* groups of documents connected by large buckets, such as those of one template */
-    uint64_t largest_crowds[3]; /* documents of the largest, largest first */
+    uint64_t
+        candidates; /* pairs that were considered: of a band, a forest, a template group or a class of short texts */
+    uint64_t verified;          /* pairs whose sets were compared */
+    uint64_t similar;           /* pairs at or above the threshold */
+    uint64_t template_groups;   /* groups of documents connected by large buckets, such as those of one template */
+    uint64_t largest_groups[3]; /* documents of the largest, largest first */
     double pairing_seconds, verifying_seconds;
     uint64_t reserved[TWIN_RESERVED];
 } twin_similar_counts;
@@ -96,36 +95,81 @@ TWIN_API twin_status twin_similar_between(twin_similar **out, const twin_collect
 
 TWIN_API twin_similar_counts twin_similar_count(const twin_similar *similar);
 
-/* The pairs of distinct documents, sorted by a, then b; none if `matches_in_memory` was set. */
-TWIN_API size_t twin_similar_matches(const twin_match **out, const twin_similar *similar);
-
 /* Calls `visit` for each pair, with those of copies that `copies` selects, sorted by a, then b. Nothing is stored.
  * The visit returns false to stop; the call then returns TWIN_ESTOPPED. */
 typedef bool twin_match_visit(void *context, twin_match match);
 TWIN_API twin_status twin_similar_each(const twin_similar *similar, twin_copies copies, twin_match_visit *visit,
                                        void *context);
 
-/* A growing array of matches; begin with {0} and end with twin_matches_clear(). */
-typedef struct twin_matches {
-    twin_match *items;
-    size_t count, capacity;
-    struct twin__match_runs *runs; /* private: matches that are not in memory */
-    uint64_t candidates, verified; /* as in twin_similar_counts, where they are known; else 0 */
-} twin_matches;
-TWIN_API void twin_matches_clear(twin_matches *matches);
+/* ---- groups */
 
-/* A set to compare with a collection. All of it is borrowed. */
-typedef struct twin_similar_query {
-    const twin_bands *bands;   /* the collection's buckets */
-    const uint32_t *signature; /* of the set */
-    twin_set set;
-} twin_similar_query;
+/* Which documents are kept when near-duplicates are dropped, in the order of the collection. One that has not been
+ * dropped is kept, and the documents that are similar to it are dropped for it; chains do not count, and a copy has the
+ * keeper of its first. keeper[i] becomes the document that is kept for i, i itself if it is kept; similarity[i], unless
+ * `similarity` is NULL, the similarity of the two (1 if i is kept). Both arrays have room for all documents of the collection. TWIN_EINVAL for pairs between two collections,
+ * and if `spill_after` was exceeded. */
+TWIN_API twin_status twin_cluster_documents(uint32_t *keeper, double *similarity, const twin_similar *similar);
 
-/* Replaces `out` by the distinct documents of the collection that are similar to the query, most similar first;
- * `b` is the document and `a` is 0. Threads may query at once, each with its own scratch. */
-TWIN_API twin_status twin_similar_to(twin_matches *out, const twin_collection *collection,
-                                     twin_similar_options options, twin_similar_query query, twin_scratch *scratch,
-                                     twin_error *error);
+/* A document of a group, and its similarity to the document that is kept, which identifies the group. */
+typedef struct twin_member {
+    uint32_t group, document;
+    double similarity;
+} twin_member;
+
+/* Calls `visit` for the members of each group of at least two documents: groups in the order of their kept documents,
+ * and in each group the kept document first, then the others in increasing order. keeper[i] is the document kept for
+ * i. The visit returns false to stop; the call then returns TWIN_ESTOPPED. */
+typedef bool twin_member_visit(void *context, twin_member member);
+TWIN_API twin_status twin_cluster_each(const uint32_t *keeper, const double *similarity, size_t documents,
+                                       twin_member_visit *visit, void *context);
+
+/* ---- the recall of a search: documents drawn at random are compared exactly with all others, without signatures or
+ * bands. It is the share of their similar pairs that the search had found, with a 95 % interval. */
+
+typedef struct twin_audit_options {
+    size_t documents; /* how many to draw, at most all; 0: 1000 */
+    uint64_t seed;
+    double threshold; /* 0: the threshold and the measure of the search; else these two are used instead */
+    twin_measure measure;
+    size_t top; /* 0: of the drawn documents every similar pair counts; else only the `top` most similar of each */
+    twin_exec exec;
+    twin_progress progress; /* reports stage "auditing" */
+    uint64_t reserved[TWIN_RESERVED];
+} twin_audit_options;
+
+typedef struct twin_audit {
+    uint64_t documents; /* drawn */
+    uint64_t similar;   /* similar pairs they are part of */
+    uint64_t found;     /* of these, pairs that the search had found */
+    uint64_t wrong;     /* their pairs that the search reported although they are not similar */
+    double recall;      /* found / similar; 1 when there is none to find */
+    double low, high;   /* the 95 % interval of the recall (Wilson's) */
+    uint64_t reserved[TWIN_RESERVED];
+} twin_audit;
+
+/* Audits the pairs of distinct documents that twin_similar_find() found in `collection`. */
+TWIN_API twin_status twin_audit_run(twin_audit *out, const twin_collection *collection, const twin_similar *similar,
+                                    twin_audit_options options, twin_error *error);
+
+/* ---- candidates, found in several parts: several processes or machines can each search some of the bands. Each of them
+ * needs the signatures of all documents. What they write is read back as the candidates of all bands. */
+
+/* One of several parts of the work, numbered from 0. {0}: all of it. */
+typedef struct twin_part {
+    uint32_t number, of;
+} twin_part;
+
+/* The candidates of some of the bands; release with twin_candidates_free(). */
+typedef struct twin_candidates twin_candidates;
+TWIN_API twin_status twin_candidates_find(twin_candidates **out, const twin_collection *collection,
+                                          twin_similar_options options, twin_part part, twin_error *error);
+TWIN_API void twin_candidates_free(twin_candidates *candidates);
+
+/* Writes the candidates as a file, and reads the files of all parts, in any order. TWIN_EINVAL when a part is missing
+ * or repeated, or when the files belong to another collection. */
+TWIN_API twin_status twin_candidates_write(const twin_candidates *candidates, twin_sink sink, twin_error *error);
+TWIN_API twin_status twin_candidates_read(twin_candidates **out, const twin_collection *collection,
+                                          twin_saved_files saved, twin_error *error);
 
 #ifdef __cplusplus
 }

@@ -171,10 +171,10 @@ static PyObject *sign(PyObject *object, PyObject *argument)
     PyObject *array = array_create(ARRAY_UINT32, &signature, slots_of(self), 0);
     if (!array)
         return NULL;
-    twin_sign_scratch scratch = { 0 };
+    twin_scratch *scratch = NULL;
     PyThreadState *state = text.length > LONG ? PyEval_SaveThread() : NULL;
     twin_status status = twin_signer_text(signature, NULL, self->signer, &scratch, text);
-    twin_sign_scratch_clear(&scratch);
+    twin_scratch_free(scratch);
     if (state)
         PyEval_RestoreThread(state);
     if (status == TWIN_OK)

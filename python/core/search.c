@@ -280,7 +280,7 @@ static twin_status find_excluded(struct dedup_request *request)
     twin_similar *similar = NULL;
     twin_similar_options options = { .exec = search->exec,
                                      .progress = run_progress(&search->run),
-                                     .first_of_crowds = true };
+                                     .existence_only = true };
     twin_edit_join_options edits = edit_options(search);
     request->excluded = calloc(search->texts->count + 1, sizeof *request->excluded);
     if (!request->excluded)

@@ -12,7 +12,7 @@ static bool two_texts(twin_text *a, twin_text *b, PyObject *first, PyObject *sec
 static twin_status similarity_of(double *out, const struct scheme *scheme, twin_text a, twin_text b)
 {
     twin_signer *signer = NULL;
-    twin_sign_scratch scratches[2];
+    twin_scratch *scratches[2];
     twin_set sets[2];
     memset(scratches, 0, sizeof scratches);
     twin_status status = twin_signer_create(&signer, &scheme->scheme, NULL);
@@ -22,8 +22,8 @@ static twin_status similarity_of(double *out, const struct scheme *scheme, twin_
         status = twin_signer_text(NULL, &sets[1], signer, &scratches[1], b);
     if (status == TWIN_OK)
         *out = twin_set_similarity(sets[0], sets[1], scheme->scheme.measure);
-    twin_sign_scratch_clear(&scratches[0]);
-    twin_sign_scratch_clear(&scratches[1]);
+    twin_scratch_free(scratches[0]);
+    twin_scratch_free(scratches[1]);
     twin_signer_free(signer);
     return status;
 }
@@ -60,12 +60,12 @@ PyObject *py_edit_distance(PyObject *module, PyObject *args)
     twin_text a, b;
     if (!PyArg_ParseTuple(args, "OOn", &first, &second, &limit) || !two_texts(&a, &b, first, second))
         return NULL;
-    twin_edit_scratch scratch = { 0 };
+    twin_scratch *scratch = NULL;
     size_t distance = 0, most = limit < 0 ? TWIN_EDIT_MAX_LENGTH : (size_t)limit;
     twin_status status;
     Py_BEGIN_ALLOW_THREADS
     status = twin_edit_distance(&distance, &scratch, a, b, TWIN_EDIT_CHARS, most);
-    twin_edit_scratch_clear(&scratch);
+    twin_scratch_free(scratch);
     Py_END_ALLOW_THREADS
     if (status != TWIN_OK)
         return raise_status(status, NULL, NULL);
@@ -75,14 +75,14 @@ PyObject *py_edit_distance(PyObject *module, PyObject *args)
 static twin_status ratio_of(double *out, twin_text a, twin_text b, twin_normal normal)
 {
     twin_buffer texts[2] = { { 0 }, { 0 } };
-    twin_edit_scratch scratch = { 0 };
+    twin_scratch *scratch = NULL;
     twin_status status = twin_text_normalise(&texts[0], NULL, a, normal);
     if (status == TWIN_OK)
         status = twin_text_normalise(&texts[1], NULL, b, normal);
     if (status == TWIN_OK)
         status = twin_edit_ratio(out, &scratch, (twin_text){ texts[0].bytes, texts[0].length },
                                  (twin_text){ texts[1].bytes, texts[1].length }, TWIN_EDIT_CHARS, 0);
-    twin_edit_scratch_clear(&scratch);
+    twin_scratch_free(scratch);
     twin_buffer_clear(&texts[0]);
     twin_buffer_clear(&texts[1]);
     return status;

@@ -87,7 +87,7 @@ static void write_signature(struct exchange *exchange, const twin_scheme *scheme
 static twin_status sign_text(struct exchange *exchange, const twin_signer *signer, twin_text text)
 {
     const twin_scheme *scheme = twin_signer_scheme(signer);
-    twin_sign_scratch scratch = { 0 };
+    twin_scratch *scratch = NULL;
     uint32_t *signature = calloc(scheme->minhash.slots, sizeof *signature);
     uint64_t *keys = calloc(scheme->plan.bands, sizeof *keys);
     twin_status status = signature && keys ? twin_signer_text(signature, NULL, signer, &scratch, text) : TWIN_ENOMEM;
@@ -95,7 +95,7 @@ static twin_status sign_text(struct exchange *exchange, const twin_signer *signe
         status = twin_band_keys(keys, signature, scheme->plan);
     if (status == TWIN_OK)
         write_signature(exchange, scheme, signature, keys);
-    twin_sign_scratch_clear(&scratch);
+    twin_scratch_free(scratch);
     free(signature);
     free(keys);
     return status;

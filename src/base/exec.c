@@ -216,7 +216,7 @@ static void work_and_queue(void *context, size_t begin, size_t end, int worker)
     }
 }
 
-void twin_exec_in_order(twin_exec exec, size_t n, twin_exec_step *work, twin_exec_step *hand_in, void *context)
+void twin__exec_in_order(twin_exec exec, size_t n, twin_exec_step *work, twin_exec_step *hand_in, void *context)
 {
     if (!work || !hand_in)
         return;
@@ -354,6 +354,6 @@ twin_status twin__exec_try_in_order(twin_exec exec, size_t n, twin__exec_try_ste
                                     void *context, twin_error *error)
 {
     struct trying_in_order trying = { work, hand_in, context, NO_FAILURE };
-    twin_exec_in_order(exec, n, try_work, try_to_hand_in, &trying);
+    twin__exec_in_order(exec, n, try_work, try_to_hand_in, &trying);
     return end_trying(error, &trying.failure);
 }

@@ -22,7 +22,14 @@ twin_status twin__exec_try(twin_exec exec, size_t n, size_t piece, twin__exec_pa
 twin_status twin__exec_run(twin_exec exec, size_t n, size_t piece, twin_exec_body *body, void *context,
                            twin_error *error);
 
-/* As twin_exec_in_order(), with steps that may fail. Nothing is handed in from the first failure on. */
+/* Called with one item at a time, by the worker that processes it. */
+typedef void twin_exec_step(void *context, size_t item, int worker);
+
+/* Runs `work` over 0 .. n-1 in parallel, and after each the same worker runs `hand_in` for it, one at a time and in
+ * increasing order: results in the workers' scratch are collected as if one worker had processed all items. */
+void twin__exec_in_order(twin_exec exec, size_t n, twin_exec_step *work, twin_exec_step *hand_in, void *context);
+
+/* As twin__exec_in_order(), with steps that may fail. Nothing is handed in from the first failure on. */
 typedef twin_status twin__exec_try_step(void *context, size_t item, int worker, twin_error *error);
 twin_status twin__exec_try_in_order(twin_exec exec, size_t n, twin__exec_try_step *work, twin__exec_try_step *hand_in,
                                     void *context, twin_error *error);

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "bloom/bloom_private.h"
+#include "sketch/hash.h"
 
 /* ---- merging ---- */
 
@@ -18,7 +19,7 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 
 static bool same_kind(const twin_bloom *a, const twin_bloom *b)
 {
-    return twin_hash_equal(a->hash, b->hash) && a->shape.layout == b->shape.layout &&
+    return twin__hash_equal(a->hash, b->hash) && a->shape.layout == b->shape.layout &&
            a->shape.cell_bits == b->shape.cell_bits && a->shape.functions == b->shape.functions &&
            a->shape.cells == b->shape.cells;
 }

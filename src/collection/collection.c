@@ -13,21 +13,17 @@
 #include "base/error.h"
 #include "base/stages.h"
 #include "collection/collection_private.h"
+#include "collection/contents.h"
+#include "input/documents.h"
 #include "input/reader.h"
-
-void twin_scratch_clear(twin_scratch *scratch)
-{
-    if (!scratch)
-        return;
-    twin_read_buffers_clear(&scratch->reading);
-    twin_sign_scratch_clear(&scratch->sign);
-}
+#include "sketch/set.h"
+#include "sketch/signer.h"
 
 twin_status twin__collection_shingle(const twin_collection *collection, twin_scratch *scratch, uint64_t *replaced,
                                      twin_text raw)
 {
-    return collection->texts ? twin_signer_normalise(&scratch->sign, replaced, collection->signer, raw)
-                             : twin_signer_shingle(&scratch->sign, replaced, collection->signer, raw);
+    return collection->texts ? twin__signer_normalise(&scratch->sign, replaced, collection->signer, raw)
+                             : twin__signer_shingle(&scratch->sign, replaced, collection->signer, raw);
 }
 
 twin_digest twin__collection_digest(const twin_collection *collection, const twin_scratch *scratch)
@@ -45,14 +41,14 @@ twin_status twin__collection_create(twin_collection **out, const twin_input *inp
     bool rows = twin_input_format_of(input) == TWIN_INPUT_SETS; /* sets already */
     if (options->texts && rows)
         return twin__fail(error, TWIN_EINVAL, "sets have no text to compare");
-    if (options->memory_bytes && (rows || options->texts || !options->repeated_ids))
+    if (options->memory_bytes && (rows || options->texts || !options->ids_may_repeat))
         return twin__fail(error, TWIN_EINVAL,
                           "only signed documents, with ids that may repeat, can be kept out of memory");
     *out = calloc(1, sizeof **out);
     if (!*out)
         return twin__fail_memory(error);
     (*out)->input = input;
-    (*out)->sizes = options->sizes || options->scheme.measure == TWIN_CONTAINMENT;
+    (*out)->sizes = options->set_sizes || options->scheme.measure == TWIN_CONTAINMENT;
     (*out)->texts = options->texts;
     (*out)->memory_bytes = options->memory_bytes;
     (*out)->temp_folder = options->temp_folder ? options->temp_folder : "/tmp";
@@ -127,17 +123,17 @@ const twin_input *twin_collection_input(const twin_collection *collection)
     return collection ? collection->input : NULL;
 }
 
-const twin_scheme *twin_collection_scheme(const twin_collection *collection)
+const twin_scheme *twin__collection_scheme(const twin_collection *collection)
 {
     return collection ? twin_signer_scheme(collection->signer) : NULL;
 }
 
-const uint32_t *twin_collection_signatures(const twin_collection *collection)
+const uint32_t *twin__collection_signatures(const twin_collection *collection)
 {
     return collection ? collection->signatures : NULL;
 }
 
-size_t twin_collection_slots(const twin_collection *collection)
+size_t twin__collection_slots(const twin_collection *collection)
 {
     return collection ? collection->slots : 0;
 }
@@ -152,7 +148,7 @@ const uint32_t *twin_collection_firsts(const twin_collection *collection)
     return collection ? collection->firsts : NULL;
 }
 
-size_t twin_collection_distinct(const uint32_t **out, const twin_collection *collection)
+size_t twin__collection_distinct(const uint32_t **out, const twin_collection *collection)
 {
     if (out)
         *out = collection ? collection->distinct : NULL;
@@ -182,7 +178,7 @@ twin_status twin__collection_read_again(const twin_collection *collection, twin_
     twin_status status = twin__poll();
     if (status != TWIN_OK)
         return twin__fail_status(error, status);
-    status = twin_input_fetch(&found, collection->input, &scratch->reading, entry->position, error);
+    status = twin__input_fetch(&found, collection->input, &scratch->reading, entry->position, error);
     if (status != TWIN_OK)
         return status;
     status = twin__collection_shingle(collection, scratch, NULL, found.text);
@@ -191,8 +187,8 @@ twin_status twin__collection_read_again(const twin_collection *collection, twin_
     return status == TWIN_OK ? TWIN_OK : twin__fail_status(error, status);
 }
 
-twin_status twin_collection_set(twin_set *out, const twin_collection *collection, twin_scratch *scratch,
-                                uint32_t document, twin_error *error)
+twin_status twin__collection_set(twin_set *out, const twin_collection *collection, twin_scratch *scratch,
+                                 uint32_t document, twin_error *error)
 {
     twin_status status = check_fetch(out, collection, scratch, document, error);
     if (status != TWIN_OK)
@@ -206,12 +202,12 @@ twin_status twin_collection_set(twin_set *out, const twin_collection *collection
     status = twin__collection_read_again(collection, scratch, document, error);
     if (status != TWIN_OK)
         return status;
-    status = twin_set_make(out, &scratch->sign.items, &scratch->sign.spare);
+    status = twin__set_make(out, &scratch->sign.items, &scratch->sign.spare);
     return status == TWIN_OK ? TWIN_OK : twin__fail_status(error, status);
 }
 
-twin_status twin_collection_text(twin_text *out, const twin_collection *collection, twin_scratch *scratch,
-                                 uint32_t document, twin_error *error)
+twin_status twin__collection_text(twin_text *out, const twin_collection *collection, twin_scratch *scratch,
+                                  uint32_t document, twin_error *error)
 {
     twin_status status = check_fetch(out, collection, scratch, document, error);
     if (status != TWIN_OK)
@@ -224,16 +220,16 @@ twin_status twin_collection_text(twin_text *out, const twin_collection *collecti
     return status;
 }
 
-twin_status twin_collection_document(twin_document *out, const twin_collection *collection, twin_scratch *scratch,
-                                     uint32_t document, twin_error *error)
+twin_status twin__collection_document(twin_document *out, const twin_collection *collection, twin_scratch *scratch,
+                                      uint32_t document, twin_error *error)
 {
     twin_status status = check_fetch(out, collection, scratch, document, error);
     if (status != TWIN_OK)
         return status;
     if (collection->rows)
         return twin__fail(error, TWIN_EINVAL, "a set has many rows, none of which is the document");
-    return twin_input_fetch(out, collection->input, &scratch->reading, twin__entry_of(collection, document)->position,
-                            error);
+    return twin__input_fetch(out, collection->input, &scratch->reading,
+                             twin__entry_of(collection, document)->position, error);
 }
 
 twin_position twin_collection_position(const twin_collection *collection, uint32_t document)
@@ -253,4 +249,22 @@ twin_text twin_collection_id(bool *is_number, const twin_collection *collection,
     if (collection->spilled)
         twin__spill_touch(&collection->spilled->ids, TWIN__SPILL_AROUND);
     return (twin_text){ collection->ids.bytes + entry->id, entry->id_length };
+}
+
+/* ---- with a scratch of the caller ---- */
+
+twin_status twin_collection_text(twin_text *out, const twin_collection *collection, twin_scratch **scratch,
+                                 uint32_t document, twin_error *error)
+{
+    twin_status status = twin__scratch_make(scratch);
+    return status == TWIN_OK ? twin__collection_text(out, collection, *scratch, document, error)
+                             : twin__fail_status(error, status);
+}
+
+twin_status twin_collection_document(twin_document *out, const twin_collection *collection, twin_scratch **scratch,
+                                     uint32_t document, twin_error *error)
+{
+    twin_status status = twin__scratch_make(scratch);
+    return status == TWIN_OK ? twin__collection_document(out, collection, *scratch, document, error)
+                             : twin__fail_status(error, status);
 }

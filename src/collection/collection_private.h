@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <twinsift/collection.h>
 
+#include "base/scratch.h"
 #include "collection/spill_file.h"
 #include "input/reader.h"
 
@@ -164,7 +165,7 @@ void twin__collection_free_arrays(twin_collection *collection);
 /* long_documents.c: documents whose sets are not held as a whole. */
 struct twin__long_text twin__long_text_of(const twin_collection *collection, twin_text text);
 
-/* The digest of the set of a long document, as twin_set_digest() of the whole would be. */
+/* The digest of the set of a long document, as twin__set_digest() of the whole would be. */
 twin_status twin__long_document_digest(twin_digest *out, const twin_collection *collection, twin_scratch *scratch,
                                        uint32_t document, twin_error *error);
 

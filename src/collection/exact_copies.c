@@ -12,7 +12,9 @@
 #include "base/exec.h"
 #include "base/stages.h"
 #include "collection/collection_private.h"
+#include "collection/contents.h"
 #include "kernels/sort.h"
+#include "sketch/set.h"
 
 static const twin_hash plain = { .family = TWIN_HASH_XXH3 };
 
@@ -406,9 +408,9 @@ static twin_status digest_set(const struct digesting *digesting, size_t i, twin_
     if (twin__entry_of(collection, document)->is_long)
         return twin__long_document_digest(digest, collection, scratch, document, error);
     twin_set set;
-    twin_status status = twin_collection_set(&set, collection, scratch, document, error);
+    twin_status status = twin__collection_set(&set, collection, scratch, document, error);
     if (status == TWIN_OK)
-        *digest = twin_set_digest(set);
+        *digest = twin__set_digest(set);
     return status;
 }
 
@@ -432,7 +434,7 @@ static twin_status fold_sets(twin_collection *collection, struct order *order, s
         return TWIN_ENOMEM;
     twin_status status = twin__exec_try(exec, list->count, 16, digest_sets, &digesting, error);
     for (int i = 0; i < exec.workers; i++)
-        twin_scratch_clear(&digesting.scratch[i]);
+        twin__scratch_clear(&digesting.scratch[i]);
     free(digesting.scratch);
     order->count = 0;
     for (size_t i = 0; i < list->count; i++)

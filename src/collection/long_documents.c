@@ -4,7 +4,9 @@
  * each range each document is read again, one after the other, so that one text is in memory at a time. */
 #include "base/error.h"
 #include "collection/collection_private.h"
+#include "input/documents.h"
 #include "sketch/long_text.h"
+#include "sketch/set.h"
 
 struct twin__long_text twin__long_text_of(const twin_collection *collection, twin_text text)
 {
@@ -19,7 +21,7 @@ static twin_status fetch(struct twin__long_text *out, const twin_collection *col
     twin_document found;
     const struct twin__entry *entry = twin__entry_of(collection, document);
     scratch->reading.in_place = true; /* a text at a time in memory, not a text and its record */
-    twin_status status = twin_input_fetch(&found, collection->input, &scratch->reading, entry->position, error);
+    twin_status status = twin__input_fetch(&found, collection->input, &scratch->reading, entry->position, error);
     scratch->reading.in_place = false;
     if (status == TWIN_OK)
         *out = twin__long_text_of(collection, found.text);
@@ -116,9 +118,9 @@ twin_status twin__long_document_similarity(double *out, const twin_collection *c
                                    .scratch = scratch,
                                    .documents = { documents[0], documents[1] } };
     twin_status status = compare_ranges(&comparing, error);
-    *out = twin_similarity_of_counts(comparing.sizes[0], comparing.sizes[1], comparing.common, measure);
+    *out = twin__similarity_of_counts(comparing.sizes[0], comparing.sizes[1], comparing.common, measure);
     for (int side = 0; side < 2; side++)
-        twin_items_clear(&comparing.parts[side]);
-    twin_read_buffers_clear(&scratch->reading);
+        twin__items_clear(&comparing.parts[side]);
+    twin__read_buffers_clear(&scratch->reading);
     return status;
 }

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "collection/collection_private.h"
+#include "collection/contents.h"
+#include "lsh/bands.h"
 
 struct source {
     const twin_collection *collection, *other; /* the second or NULL */
@@ -37,7 +39,7 @@ static twin_status fetch_set(struct twin__content *out, const struct twin__provi
     struct source *source = provider->context;
     const twin_collection *collection = collection_of(provider, &document);
     twin_set set;
-    twin_status status = twin_collection_set(&set, collection, &source->scratch[worker], document, error);
+    twin_status status = twin__collection_set(&set, collection, &source->scratch[worker], document, error);
     if (status == TWIN_OK)
         *out = (struct twin__content){ set.items, set.count * sizeof *set.items };
     return status;
@@ -61,7 +63,7 @@ static twin_status fetch_text(struct twin__content *out, const struct twin__prov
     struct source *source = provider->context;
     const twin_collection *collection = collection_of(provider, &document);
     twin_text text;
-    twin_status status = twin_collection_text(&text, collection, &source->scratch[worker], document, error);
+    twin_status status = twin__collection_text(&text, collection, &source->scratch[worker], document, error);
     if (status == TWIN_OK)
         *out = (struct twin__content){ text.bytes, text.length };
     return status;
@@ -116,8 +118,8 @@ static twin_status join_in_memory(struct twin__provider *out, struct source *sou
 static twin_status list_documents(struct twin__provider *out, struct source *source)
 {
     const uint32_t *first, *second;
-    size_t count = twin_collection_distinct(&first, source->collection);
-    size_t more = twin_collection_distinct(&second, source->other);
+    size_t count = twin__collection_distinct(&first, source->collection);
+    size_t more = twin__collection_distinct(&second, source->other);
     source->documents = malloc((count + more + 1) * sizeof *source->documents);
     if (!source->documents)
         return TWIN_ENOMEM;
@@ -147,10 +149,10 @@ static twin_status join_sides(struct twin__provider *out, struct source *source)
 static void provide_one(struct twin__provider *out, const twin_collection *collection)
 {
     out->count = twin_collection_count(collection).documents;
-    out->signatures = (twin_signatures){ .rows = twin_collection_signatures(collection),
-                                         .slots = twin_collection_slots(collection) };
+    out->signatures = (twin_signatures){ .rows = twin__collection_signatures(collection),
+                                         .slots = twin__collection_slots(collection) };
     out->spill = collection->spilled ? &collection->spilled->signatures : NULL;
-    out->signatures.count = twin_collection_distinct(&out->signatures.documents, collection);
+    out->signatures.count = twin__collection_distinct(&out->signatures.documents, collection);
     if (!collection->texts && !collection->rows) {
         out->fetch_items = fetch_items;
         out->is_long = is_long;
@@ -185,7 +187,7 @@ void twin__collection_provider_clear(struct twin__provider *provider)
 {
     struct source *source = provider->context;
     for (int i = 0; source && i < source->workers; i++)
-        twin_scratch_clear(&source->scratch[i]);
+        twin__scratch_clear(&source->scratch[i]);
     if (source) {
         free(source->documents);
         free(source->rows);

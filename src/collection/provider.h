@@ -7,7 +7,7 @@
 #ifndef TWIN_COLLECTION_PROVIDER_H
 #define TWIN_COLLECTION_PROVIDER_H
 
-#include <twinsift/bands.h>
+#include "lsh/bands.h"
 #include <twinsift/collection.h>
 
 #include "base/spill.h"

@@ -15,6 +15,8 @@
 #include "edit/edit_characters.h"
 #include "input/reader.h"
 #include "sketch/long_text.h"
+#include "sketch/set.h"
+#include "sketch/shingle.h"
 
 /* ---- one document, by any worker ---- */
 
@@ -28,7 +30,7 @@ static bool room_for_entry(struct twin__chunk_result *result, size_t slots)
 static twin_status measure_set(struct twin__chunk_result *result)
 {
     twin_set set;
-    twin_status status = twin_set_make(&set, &result->scratch.sign.items, &result->scratch.sign.spare);
+    twin_status status = twin__set_make(&set, &result->scratch.sign.items, &result->scratch.sign.spare);
     if (status == TWIN_OK)
         result->entries[result->entry_count - 1].size = set.count < UINT32_MAX ? (uint32_t)set.count : UINT32_MAX;
     return status;
@@ -60,7 +62,7 @@ static twin_status add_entry(struct twin__chunk_result *result, const twin_docum
     result->entries[result->entry_count++] = entry;
     result->bytes += document->text.length;
     result->too_short += entry.is_short;
-    result->unspaced += result->collection->by_words && twin_shingle_is_unspaced(document->text);
+    result->unspaced += result->collection->by_words && twin__shingle_is_unspaced(document->text);
     return TWIN_OK;
 }
 
@@ -165,9 +167,9 @@ static twin_status read_document(void *context, int worker, const twin_document 
     uint64_t before = result->replaced;
     twin_status status = reading->kind.add(result, document);
     *ill_formed += result->replaced - before;
-    if (status != TWIN_OK || !reading->options->examine)
+    if (status != TWIN_OK || !reading->options->on_document)
         return status; /* the reader has a sentence for each status */
-    return reading->options->examine(reading->options->context, document, worker, error);
+    return reading->options->on_document(reading->options->context, document, worker, error);
 }
 
 static twin_status collect_chunk(void *context, int worker, struct twin__reader *reader, twin_error *error)
@@ -194,7 +196,7 @@ static void keep_problem(void *context, const twin_problem *problem)
 static void free_results(struct twin__chunk_result *results, int workers)
 {
     for (int i = 0; i < workers; i++) {
-        twin_scratch_clear(&results[i].scratch);
+        twin__scratch_clear(&results[i].scratch);
         twin_buffer_clear(&results[i].ids);
         free(results[i].entries);
         free(results[i].signatures);
@@ -247,7 +249,7 @@ static twin_status read_all(twin_collection *collection, const twin_collection_o
                      : twin__read_chunks(collection, documents, options, error);
     if (status == TWIN_OK)
         status = twin__collection_append_end(collection, error);
-    if (status == TWIN_OK && !options->repeated_ids)
+    if (status == TWIN_OK && !options->ids_may_repeat)
         status = twin__drop_repeated_ids(collection, options, error);
     if (status == TWIN_OK)
         status = twin__find_exact_copies(collection, options->exec, error);

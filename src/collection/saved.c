@@ -12,6 +12,7 @@
 #include "base/random.h"
 #include "base/stages.h"
 #include "collection/collection_private.h"
+#include "collection/contents.h"
 
 static const char MAGIC[] = "TWINSIG1";
 
@@ -142,7 +143,7 @@ twin_status twin_collection_write(const twin_collection *collection, twin_text n
     if (collection->rows || collection->texts)
         return twin__fail(error, TWIN_EINVAL, "only signed documents can be written");
     twin_buffer scheme = { 0 };
-    twin_status status = twin_scheme_write(&scheme, twin_collection_scheme(collection));
+    twin_status status = twin_scheme_write(&scheme, twin__collection_scheme(collection));
     if (status != TWIN_OK)
         return twin__fail_status(error, status);
     uint64_t counts[COUNTS];
@@ -370,12 +371,12 @@ twin_status twin_collection_load(twin_collection **out, const twin_input *input,
 
 /* ---- identifying collections ---- */
 
-twin_status twin_collection_fingerprint(uint64_t *out, const twin_collection *collection)
+twin_status twin__collection_fingerprint(uint64_t *out, const twin_collection *collection)
 {
     if (!out || !collection)
         return twin__fail_null(NULL, out ? "collection" : "out");
     twin_buffer scheme = { 0 };
-    twin_status status = twin_scheme_write(&scheme, twin_collection_scheme(collection));
+    twin_status status = twin_scheme_write(&scheme, twin__collection_scheme(collection));
     uint64_t mixed = twin_hash_bytes((twin_hash){ .family = TWIN_HASH_XXH3 }, scheme.bytes, scheme.length);
     twin_buffer_clear(&scheme);
     for (size_t i = 0; i < collection->count; i++) {

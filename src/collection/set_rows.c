@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/exec.h"
 #include "collection/collection_private.h"
+#include "sketch/set.h"
 
 struct twin__set_rows {
     /* The sets, numbered as they first appear; their names are the collection's ids. */
@@ -194,17 +195,17 @@ static void sign_sets(void *context, size_t begin, size_t end, int worker)
         twin_items items = { rows->element + rows->start[s], rows->size[s], rows->size[s] };
         twin_set set;
         twin_status status = twin_signer_scheme(collection->signer)->multiset
-                                 ? twin_items_number(&items, &signing->spare[worker])
+                                 ? twin__items_number(&items, &signing->spare[worker])
                                  : TWIN_OK;
         if (status == TWIN_OK)
-            status = twin_set_make(&set, &items, &signing->spare[worker]);
+            status = twin__set_make(&set, &items, &signing->spare[worker]);
         if (status != TWIN_OK) {
             atomic_store(&signing->status, status);
             return;
         }
         rows->size[s] = set.count;
         twin_signer_sign(collection->signatures + s * collection->slots, collection->signer, set.items, set.count);
-        collection->entries[s] = (struct twin__entry){ .digest = twin_set_digest(set),
+        collection->entries[s] = (struct twin__entry){ .digest = twin__set_digest(set),
                                                        .id = rows->names[s].begin,
                                                        .id_length = rows->names[s].length,
                                                        .size = (uint32_t)set.count,
@@ -224,7 +225,7 @@ static twin_status sign_all(twin_collection *collection, twin_exec exec)
         return TWIN_ENOMEM;
     twin_status status = twin__exec_run(exec, count, 64, sign_sets, &signing, NULL);
     for (int i = 0; i < exec.workers; i++)
-        twin_items_clear(&signing.spare[i]);
+        twin__items_clear(&signing.spare[i]);
     free(signing.spare);
     collection->count = count;
     return status == TWIN_OK ? (twin_status)atomic_load(&signing.status) : status;

@@ -6,7 +6,9 @@
 
 #include "base/error.h"
 #include "base/exec.h"
+#include "collection/contents.h"
 #include "dedup/decision.h"
+#include "edit/edit.h"
 #include "kernels/sort.h"
 
 struct worker {
@@ -31,8 +33,8 @@ static twin_status fill(const struct twin__decision *decision, struct worker *wo
         return TWIN_OK;
     twin_scratch *scratch = &worker->scratches[0];
     twin_status status = decision->options->by_edits
-                             ? twin_collection_text(&worker->kept_text, decision->collection, scratch, kept, error)
-                             : twin_collection_set(&worker->kept, decision->collection, scratch, kept, error);
+                             ? twin__collection_text(&worker->kept_text, decision->collection, scratch, kept, error)
+                             : twin__collection_set(&worker->kept, decision->collection, scratch, kept, error);
     worker->is_filled = status == TWIN_OK;
     worker->node = kept;
     return status;
@@ -42,11 +44,11 @@ static twin_status measure_text(const struct twin__decision *decision, struct wo
                                 twin_error *error)
 {
     twin_text text;
-    twin_status status = twin_collection_text(&text, decision->collection, &worker->scratches[1], node, error);
+    twin_status status = twin__collection_text(&text, decision->collection, &worker->scratches[1], node, error);
     if (status != TWIN_OK)
         return status;
-    status = twin_edit_ratio(&decision->node_similarity[node], &worker->edits, text, worker->kept_text,
-                             TWIN_EDIT_CHARS, 0);
+    status = twin__edit_ratio(&decision->node_similarity[node], &worker->edits, text, worker->kept_text,
+                              TWIN_EDIT_CHARS, 0);
     return status == TWIN_OK ? TWIN_OK : twin__fail_status(error, status);
 }
 
@@ -59,7 +61,7 @@ static twin_status measure(struct chains *chains, uint64_t member, struct worker
     if (status == TWIN_OK && decision->options->by_edits)
         return measure_text(decision, worker, node, error);
     if (status == TWIN_OK)
-        status = twin_collection_set(&set, decision->collection, &worker->scratches[1], node, error);
+        status = twin__collection_set(&set, decision->collection, &worker->scratches[1], node, error);
     if (status == TWIN_OK)
         decision->node_similarity[node] = twin_set_similarity(set, worker->kept, decision->options->search.measure);
     return status;
@@ -106,9 +108,9 @@ twin_status twin__measure_chains(struct twin__decision *decision, twin_error *er
                              .workers = calloc((size_t)workers, sizeof *chains.workers) };
     twin_status status = chains.members && chains.workers ? measure_all(&chains, error) : twin__fail_memory(error);
     for (int i = 0; chains.workers && i < workers; i++) {
-        twin_scratch_clear(&chains.workers[i].scratches[0]);
-        twin_scratch_clear(&chains.workers[i].scratches[1]);
-        twin_edit_scratch_clear(&chains.workers[i].edits);
+        twin__scratch_clear(&chains.workers[i].scratches[0]);
+        twin__scratch_clear(&chains.workers[i].scratches[1]);
+        twin__edit_scratch_clear(&chains.workers[i].edits);
     }
     free(chains.members);
     free(chains.workers);

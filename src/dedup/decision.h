@@ -5,6 +5,7 @@
 #include <twinsift/dedup.h>
 
 #include "join/engine.h"
+#include "join/matches.h"
 
 #define TWIN__NOBODY UINT32_MAX
 

@@ -2,7 +2,7 @@
  *
  * Documents with equal sets are one node of a graph whose edges are the similar pairs. Nodes are taken in the order of
  * preference of their best documents: a node is kept unless an earlier kept one is similar to it; then it is dropped for
- * the first such node (twin_cluster_keepers). Of a kept node the best document is kept, and its copies are dropped.
+ * the first such node (twin__cluster_keepers). Of a kept node the best document is kept, and its copies are dropped.
  *
  * Only nodes with an edge or a copy need to be ordered, so only their documents are read again for that. The search is
  * given the order once it knows which these are, so that among near-copies it need not compare all pairs.
@@ -10,14 +10,19 @@
 #include <twinsift/dedup.h>
 
 #include <stdlib.h>
-#include <twinsift/cluster.h>
+#include <twinsift/similar.h>
 
 #include "base/error.h"
 #include "base/exec.h"
 #include "base/stages.h"
+#include "collection/contents.h"
 #include "dedup/decision.h"
 #include "dedup/preference.h"
+#include "join/cluster.h"
+#include "join/matches.h"
+#include "join/similar_private.h"
 #include "join/verify.h"
+#include "lsh/bands.h"
 
 /* ---- the order ---- */
 
@@ -157,11 +162,11 @@ static twin_status search_edits(struct twin__decision *decision, twin_similar_co
     const twin_match *matches;
     twin_similar *similar;
     options.packed = false;
-    options.top = options.matches_in_memory = 0;
+    options.top = options.spill_after = 0;
     options.exec = decision->options->search.exec;
     options.progress = decision->options->search.progress;
     twin_status status = twin_edit_join_find(&similar, decision->collection, options, error);
-    size_t count = status == TWIN_OK ? twin_similar_matches(&matches, similar) : 0;
+    size_t count = status == TWIN_OK ? twin__similar_matches(&matches, similar) : 0;
     for (size_t i = 0; i < count && status == TWIN_OK; i++)
         if (!decision->is_excluded || (!decision->is_excluded[matches[i].a] && !decision->is_excluded[matches[i].b]))
             status = twin__matches_add(&decision->matches, matches[i]);
@@ -193,7 +198,7 @@ static twin_status keep_components(struct twin__decision *decision)
 {
     uint32_t *kept = decision->node_kept;
     twin_status status =
-        twin_cluster_components(kept, decision->documents, decision->matches.items, decision->matches.count);
+        twin__cluster_components(kept, decision->documents, decision->matches.items, decision->matches.count);
     uint32_t *first = malloc((decision->documents + 1) * sizeof *first);
     if (status == TWIN_OK && !first)
         status = TWIN_ENOMEM;
@@ -213,8 +218,8 @@ static twin_status decide(struct twin__decision *decision, twin_error *error)
     if (status != TWIN_OK)
         return status;
     if (!decision->options->chain)
-        status = twin_cluster_keepers(decision->node_kept, decision->node_similarity, decision->documents,
-                                      decision->matches.items, decision->matches.count, decision->order);
+        status = twin__cluster_keepers(decision->node_kept, decision->node_similarity, decision->documents,
+                                       decision->matches.items, decision->matches.count, decision->order);
     else
         status = keep_components(decision);
     if (status != TWIN_OK)
@@ -249,14 +254,14 @@ static twin_status decision_init(struct twin__decision *out, const twin_collecti
                                     .documents = twin_collection_count(collection).documents,
                                     .firsts = twin_collection_firsts(collection) };
     twin_status status = check(options, error);
-    bool are_texts = twin_collection_slots(collection) == 0;
+    bool are_texts = twin__collection_slots(collection) == 0;
     if (status == TWIN_OK && are_texts != (options->by_edits != NULL))
         status = twin__fail(error, TWIN_EINVAL,
                             are_texts ? "a collection of texts has no sets to compare; see `by_edits`"
                                       : "a collection of sets has no texts to compare by edits");
     if (status == TWIN_OK)
         status = are_texts ? twin__exec_complete(&options->search.exec, error)
-                           : twin__similar_complete(&options->search, twin_collection_scheme(collection), error);
+                           : twin__similar_complete(&options->search, twin__collection_scheme(collection), error);
     if (status != TWIN_OK)
         return status;
     out->best = malloc((out->documents + 1) * sizeof *out->best);
@@ -299,7 +304,7 @@ static twin_status find_duplicates(twin_dedup **out, const twin_collection *coll
         status = conclude(out, &decision, error);
     if (status == TWIN_OK)
         (*out)->counts.search = counts;
-    twin_matches_clear(&decision.matches);
+    twin__matches_clear(&decision.matches);
     decision_clear(&decision);
     return status;
 }
@@ -328,7 +333,7 @@ static twin_status check_steps(const twin_collection *collection, const twin_sim
 {
     if (excluded || search->threshold != 0)
         return twin__fail(error, TWIN_EINVAL, "steps go by the scheme of the collection, and exclude no documents");
-    if (twin_collection_slots(collection) == 0 || twin_collection_scheme(collection)->measure != TWIN_JACCARD)
+    if (twin__collection_slots(collection) == 0 || twin__collection_scheme(collection)->measure != TWIN_JACCARD)
         return twin__fail(error, TWIN_EINVAL, "only Jaccard similarities can be searched step by step");
     return TWIN_OK;
 }
@@ -336,11 +341,8 @@ static twin_status check_steps(const twin_collection *collection, const twin_sim
 static twin_status match(twin_matches *out, const twin_collection *collection, twin_candidates *candidates,
                          const twin_dedup_options *options, twin_part part, twin_error *error)
 {
-    if (!out || !collection || !candidates || !options)
-        return twin__fail_null(error, !out          ? "out"
-                                      : !collection ? "collection"
-                                      : !candidates ? "candidates"
-                                                    : "options");
+    if (!collection || !candidates || !options)
+        return twin__fail_null(error, !collection ? "collection" : !candidates ? "candidates" : "options");
     twin_dedup_options complete = *options;
     twin_similar_counts counts = { 0 };
     struct twin__decision decision;
@@ -357,18 +359,28 @@ static twin_status match(twin_matches *out, const twin_collection *collection, t
         out->candidates = counts.candidates;
         out->verified = counts.verified;
     } else {
-        twin_matches_clear(&decision.matches);
+        twin__matches_clear(&decision.matches);
     }
     decision_clear(&decision);
     return status;
 }
 
-twin_status twin_dedup_match(twin_matches *out, const twin_collection *collection, twin_candidates *candidates,
+twin_status twin_dedup_match(twin_matches **out, const twin_collection *collection, twin_candidates *candidates,
                              const twin_dedup_options *options, twin_part part, twin_error *error)
 {
+    if (!out)
+        return twin__fail_null(error, "out");
+    *out = calloc(1, sizeof **out);
+    if (!*out)
+        return twin__fail_memory(error);
     struct twin__watch watch;
     twin__watch_begin(&watch, options ? options->search.progress : (twin_progress){ 0 }, &twin__stage_pairing);
-    return twin__watch_end(&watch, match(out, collection, candidates, options, part, error), error);
+    twin_status status = twin__watch_end(&watch, match(*out, collection, candidates, options, part, error), error);
+    if (status != TWIN_OK) {
+        twin_matches_free(*out);
+        *out = NULL;
+    }
+    return status;
 }
 
 static twin_status decide_by(twin_dedup **out, const twin_collection *collection, const twin_matches *matches,

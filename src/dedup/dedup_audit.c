@@ -6,8 +6,11 @@
 #include "base/error.h"
 #include "base/exec.h"
 #include "base/stages.h"
+#include "collection/contents.h"
 #include "dedup/preference.h"
+#include "join/audit_private.h"
 #include "join/engine.h"
+#include "join/matches.h"
 
 /* The kept documents, and what was found about them. */
 struct survey {
@@ -52,7 +55,7 @@ static void estimate(twin_dedup_audit *out, const struct survey *survey, uint64_
 {
     double low, high, count = (double)survey->count, near = (double)dropped;
     double share = out->documents ? (double)out->missed / (double)out->documents : 0;
-    twin_audit_interval(&low, &high, out->missed, out->documents);
+    twin__audit_interval(&low, &high, out->missed, out->documents);
     if (out->documents == survey->count)
         low = high = share;
     out->recall = share > 0 ? near / (near + share * count) : 1;
@@ -84,7 +87,7 @@ static twin_status run_audit(twin_dedup_audit *out, const twin_dedup *dedup, con
         return twin__fail(error, TWIN_EINVAL, "the collection is another than the one that was decided about");
     twin_status status = twin__check_reserved(error, options.reserved, "dedup");
     if (status == TWIN_OK)
-        status = twin__similar_complete(&options.search, twin_collection_scheme(collection), error);
+        status = twin__similar_complete(&options.search, twin__collection_scheme(collection), error);
     if (status == TWIN_OK)
         status = twin__exec_complete(&audit.exec, error);
     if (status != TWIN_OK)
@@ -95,8 +98,8 @@ static twin_status run_audit(twin_dedup_audit *out, const twin_dedup *dedup, con
     if (survey_init(&survey, dedup) != TWIN_OK)
         status = twin__fail_memory(error);
     if (status == TWIN_OK)
-        status = twin_audit_documents(&survey.pairs, survey.is_drawn, collection,
-                                      (twin_document_list){ survey.kept, survey.count }, audit, error);
+        status = twin__audit_documents(&survey.pairs, survey.is_drawn, collection,
+                                       (twin_document_list){ survey.kept, survey.count }, audit, error);
     for (size_t i = 0; i < survey.count && status == TWIN_OK; i++)
         out->documents += survey.is_drawn[i];
     if (status == TWIN_OK)
@@ -108,7 +111,7 @@ static twin_status run_audit(twin_dedup_audit *out, const twin_dedup *dedup, con
         estimate(out, &survey, twin_dedup_count(dedup).near_copies);
     free(survey.kept);
     free(survey.is_drawn);
-    twin_matches_clear(&survey.pairs);
+    twin__matches_clear(&survey.pairs);
     return status;
 }
 

@@ -6,6 +6,8 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "collection/contents.h"
+#include "join/matches.h"
 #include "join/step_file.h"
 
 static const char MAGIC[] = "TWINPRS2";
@@ -25,7 +27,7 @@ twin_status twin_dedup_write_matches(const twin_matches *matches, const twin_col
     struct twin__checked_stream stream;
     twin_status status = twin__check_reserved(error, rule->reserved, "dedup");
     if (status == TWIN_OK)
-        status = twin_collection_fingerprint(&kind.fingerprint, collection);
+        status = twin__collection_fingerprint(&kind.fingerprint, collection);
     if (status != TWIN_OK)
         return twin__fail_status(error, status);
     const char *field = rule->field ? rule->field : "";
@@ -111,24 +113,46 @@ static int by_documents(const void *a, const void *b)
     return (x->b > y->b) - (x->b < y->b);
 }
 
-twin_status twin_dedup_read_matches(twin_matches *out, twin_dedup_options *rule, twin_buffer *field,
-                                    const twin_collection *collection, twin_saved_files saved, twin_error *error)
+static twin_status read_all(twin_matches *out, twin_dedup_options *rule, twin_buffer *field,
+                            const twin_collection *collection, twin_saved_files saved, twin_error *error)
 {
-    if (!out || !rule || !field || !collection || !saved.sources || !saved.count)
-        return twin__fail_null(error, !out          ? "out"
-                                      : !rule       ? "rule"
-                                      : !field      ? "field"
-                                      : !collection ? "collection"
-                                                    : "saved.sources");
     struct reading reading = {
         .matches = out, .documents = twin_collection_count(collection).documents, .rule = rule, .field = field
     };
     struct twin__step_files kind = { .magic = MAGIC };
-    twin_status status = twin_collection_fingerprint(&kind.fingerprint, collection);
+    twin_status status = twin__collection_fingerprint(&kind.fingerprint, collection);
     if (status != TWIN_OK)
         return twin__fail_status(error, status);
     status = twin__step_read_all(saved, &kind, read_part, &reading, error);
     if (status == TWIN_OK && out->count) /* without pairs there is no array */
         qsort(out->items, out->count, sizeof *out->items, by_documents);
     return status;
+}
+
+twin_status twin_dedup_read_matches(twin_matches **out, twin_dedup_options *rule, twin_buffer *field,
+                                    const twin_collection *collection, twin_saved_files saved, twin_error *error)
+{
+    if (out)
+        *out = NULL;
+    if (!out || !rule || !field || !collection || !saved.sources || !saved.count)
+        return twin__fail_null(error, !out          ? "out"
+                                      : !rule       ? "rule"
+                                      : !field      ? "field"
+                                      : !collection ? "collection"
+                                                    : "saved.sources");
+    *out = calloc(1, sizeof **out);
+    if (!*out)
+        return twin__fail_memory(error);
+    twin_status status = read_all(*out, rule, field, collection, saved, error);
+    if (status != TWIN_OK) {
+        twin_matches_free(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+void twin_matches_free(twin_matches *matches)
+{
+    twin__matches_clear(matches);
+    free(matches);
 }

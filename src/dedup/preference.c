@@ -13,7 +13,9 @@
 #include "base/error.h"
 #include "base/exec.h"
 #include "base/stages.h"
+#include "collection/contents.h"
 #include "dedup/preference_keys.h"
+#include "input/documents.h"
 #include "kernels/sort.h"
 
 struct keys {
@@ -52,8 +54,8 @@ static twin_status take_field(struct twin__key *key, struct keys *keys, const tw
                               twin_error *error)
 {
     twin_text value;
-    twin_status status = twin_input_field(&value, twin_collection_input(keys->collection), &keys->rooms[worker],
-                                          document, keys->preference.field, error);
+    twin_status status = twin__input_field(&value, twin_collection_input(keys->collection), &keys->rooms[worker],
+                                           document, keys->preference.field, error);
     if (status != TWIN_OK || !value.bytes)
         return status;
     char *copy = malloc(value.length + 1);
@@ -72,7 +74,7 @@ static twin_status make_key(struct twin__key *key, struct keys *keys, int worker
     static const twin_hash plain = { .family = TWIN_HASH_XXH3 };
     twin_document document;
     twin_status status =
-        twin_collection_document(&document, keys->collection, &keys->scratches[worker], key->document, error);
+        twin__collection_document(&document, keys->collection, &keys->scratches[worker], key->document, error);
     if (status != TWIN_OK)
         return status;
     key->digest = twin_hash_digest(plain, document.text.bytes, document.text.length);
@@ -203,8 +205,8 @@ static twin_status sort_by_rule(uint32_t *documents, size_t count, const twin_co
     twin_status status = keys.items && keys.scratches && keys.rooms ? sort_by_keys(documents, &keys, exec, error)
                                                                     : twin__fail_memory(error);
     for (int i = 0; keys.scratches && keys.rooms && i < exec.workers; i++) {
-        twin_scratch_clear(&keys.scratches[i]);
-        twin_read_buffers_clear(&keys.rooms[i]);
+        twin__scratch_clear(&keys.scratches[i]);
+        twin__read_buffers_clear(&keys.rooms[i]);
     }
     twin__key_runs_clear(&keys.runs);
     free(keys.scratches);

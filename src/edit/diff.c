@@ -6,7 +6,7 @@
  * and each half is done in the same way. After `effort` differences it is split where one end has come furthest;
  * since each side then got that far at least, the work is linear. The result is two arrays of marks, from which spans
  * are made. */
-#include <twinsift/diff.h>
+#include <twinsift/edit.h>
 
 #include <assert.h>
 #include <stdlib.h>

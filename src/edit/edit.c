@@ -12,6 +12,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "edit/edit.h"
 #include "edit/edit_characters.h"
 #include "edit/edit_core.h"
 #include "kernels/kernels.h"
@@ -21,14 +22,6 @@ enum {
      * about as much as the distance. */
     TRACED_EDITS = 63,
 };
-
-void twin_edit_scratch_clear(twin_edit_scratch *scratch)
-{
-    for (size_t i = 0; scratch && i < sizeof scratch->room / sizeof scratch->room[0]; i++)
-        free(scratch->room[i]);
-    if (scratch)
-        *scratch = (twin_edit_scratch){ 0 };
-}
 
 void twin_edit_spans_clear(twin_edit_spans *spans)
 {
@@ -157,14 +150,14 @@ static twin_status measure(size_t *out, twin_edit_scratch *scratch, twin_text a,
     return status == TWIN_OK ? within(out, &pair, scratch, at_most) : status;
 }
 
-twin_status twin_edit_distance(size_t *out, twin_edit_scratch *scratch, twin_text a, twin_text b, twin_edit_unit unit,
-                               size_t at_most)
+twin_status twin__edit_distance(size_t *out, twin_edit_scratch *scratch, twin_text a, twin_text b,
+                                twin_edit_unit unit, size_t at_most)
 {
     return measure(out, scratch, a, b, unit, true, at_most);
 }
 
-twin_status twin_edit_indel(size_t *out, twin_edit_scratch *scratch, twin_text a, twin_text b, twin_edit_unit unit,
-                            size_t at_most)
+twin_status twin__edit_indel(size_t *out, twin_edit_scratch *scratch, twin_text a, twin_text b, twin_edit_unit unit,
+                             size_t at_most)
 {
     return measure(out, scratch, a, b, unit, false, at_most);
 }
@@ -185,8 +178,8 @@ size_t twin__edit_most_indels(double at_least, size_t total)
     return most;
 }
 
-twin_status twin_edit_ratio(double *out, twin_edit_scratch *scratch, twin_text a, twin_text b, twin_edit_unit unit,
-                            double at_least)
+twin_status twin__edit_ratio(double *out, twin_edit_scratch *scratch, twin_text a, twin_text b, twin_edit_unit unit,
+                             double at_least)
 {
     twin_status status = check_arguments(out, scratch, a, b, unit);
     if (status != TWIN_OK)
@@ -456,8 +449,8 @@ static void count_in_bytes(twin_edit_spans *spans, twin_text a, twin_text b)
     }
 }
 
-twin_status twin_edit_align(twin_edit_spans *out, twin_edit_scratch *scratch, twin_text a, twin_text b,
-                            twin_edit_unit unit, size_t at_most)
+twin_status twin__edit_align(twin_edit_spans *out, twin_edit_scratch *scratch, twin_text a, twin_text b,
+                             twin_edit_unit unit, size_t at_most)
 {
     twin_status status = check_arguments(out, scratch, a, b, unit);
     if (status != TWIN_OK)
@@ -475,4 +468,27 @@ twin_status twin_edit_align(twin_edit_spans *out, twin_edit_scratch *scratch, tw
     if (status == TWIN_OK && whole->wide)
         count_in_bytes(out, a, b);
     return status;
+}
+
+/* ---- with a scratch of the caller ---- */
+
+twin_status twin_edit_distance(size_t *out, twin_scratch **scratch, twin_text a, twin_text b, twin_edit_unit unit,
+                               size_t at_most)
+{
+    twin_status status = twin__scratch_make(scratch);
+    return status == TWIN_OK ? twin__edit_distance(out, &(*scratch)->edit, a, b, unit, at_most) : status;
+}
+
+twin_status twin_edit_ratio(double *out, twin_scratch **scratch, twin_text a, twin_text b, twin_edit_unit unit,
+                            double at_least)
+{
+    twin_status status = twin__scratch_make(scratch);
+    return status == TWIN_OK ? twin__edit_ratio(out, &(*scratch)->edit, a, b, unit, at_least) : status;
+}
+
+twin_status twin_edit_align(twin_edit_spans *out, twin_scratch **scratch, twin_text a, twin_text b,
+                            twin_edit_unit unit, size_t at_most)
+{
+    twin_status status = twin__scratch_make(scratch);
+    return status == TWIN_OK ? twin__edit_align(out, &(*scratch)->edit, a, b, unit, at_most) : status;
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "base/scratch.h"
 
 void *twin__edit_room(twin_edit_scratch *scratch, int which, size_t bytes)
 {

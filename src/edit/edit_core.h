@@ -8,6 +8,8 @@
 
 #include <twinsift/edit.h>
 
+#include "base/scratch.h"
+
 /* What the arrays of a scratch are for. */
 enum {
     TWIN__EDIT_SYMBOLS,   /* a and b, decoded */

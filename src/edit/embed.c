@@ -3,7 +3,7 @@
  * Three parts: the q-gram distance D of two texts, computed with names for substrings so that it is exact; hash
  * vectors, which sum Cauchy numbers (Datar et al. 2004) of the q-grams in a window as fixed-point integers; and
  * features after Bar-Yossef et al. 2004. Length classes at the end say which texts to compare. */
-#include <twinsift/embed.h>
+#include "edit/embed.h"
 
 #include <assert.h>
 #include <math.h>
@@ -25,12 +25,12 @@ enum {
     DEFAULT_STEP = 64,
 };
 
-static bool valid_grams(twin_embed_grams grams)
+static bool valid_grams(twin__embed_grams grams)
 {
     return grams.q_low >= 1 && grams.q_low <= grams.q_high && grams.q_high <= grams.window;
 }
 
-static twin_status fail_grams(twin_embed_grams grams)
+static twin_status fail_grams(twin__embed_grams grams)
 {
     return twin__fail(NULL, TWIN_EINVAL, "q-grams of %zu to %zu bytes do not fit into a window of %zu", grams.q_low,
                       grams.q_high, grams.window);
@@ -41,13 +41,13 @@ static size_t lesser(size_t x, size_t y)
     return x < y ? x : y;
 }
 
-twin_embed_grams twin_embed_paper_grams(size_t window)
+twin__embed_grams twin__embed_paper_grams(size_t window)
 {
     if (window < 2)
-        return (twin_embed_grams){ window, window, window };
+        return (twin__embed_grams){ window, window, window };
     size_t q_low = (2 * window + 2) / 3;
     double spread = (sqrt(57 + 16 * (double)(window - q_low)) - 7) / 2;
-    return (twin_embed_grams){ window, q_low, lesser(window, q_low + (spread > 0 ? (size_t)spread : 0)) };
+    return (twin__embed_grams){ window, q_low, lesser(window, q_low + (spread > 0 ? (size_t)spread : 0)) };
 }
 
 /* ---- the q-gram distance ----
@@ -119,7 +119,7 @@ static int64_t sum_windows(int32_t *counts, const uint32_t *names, size_t n, siz
 }
 
 static int64_t sum_grams(struct naming *naming, uint32_t *half, uint32_t *whole, int32_t *counts,
-                         twin_embed_grams grams)
+                         twin__embed_grams grams)
 {
     size_t known = 1;
     int64_t sum = 0;
@@ -132,13 +132,13 @@ static int64_t sum_grams(struct naming *naming, uint32_t *half, uint32_t *whole,
     return sum;
 }
 
-twin_status twin_embed_distance(double *out, twin_text x, twin_text y, twin_embed_grams grams)
+twin_status twin__embed_distance(double *out, twin_text x, twin_text y, twin__embed_grams grams)
 {
     size_t n = lesser(x.length, y.length), slots = 16;
     if (!out || (!x.bytes && x.length) || (!y.bytes && y.length))
         return twin__fail_null(NULL, !out ? "out" : !x.bytes && x.length ? "x.bytes" : "y.bytes");
     if (grams.window == 0)
-        grams = twin_embed_paper_grams((size_t)sqrt((double)n));
+        grams = twin__embed_paper_grams((size_t)sqrt((double)n));
     if (!valid_grams(grams))
         return fail_grams(grams);
     if (n < grams.window)
@@ -213,22 +213,22 @@ struct function {
     uint32_t offset; /* b, in units */
 };
 
-struct twin_embedder {
-    twin_embed_options options;
+struct twin__embedder {
+    twin__embed_options options;
     uint64_t point, salt;
     int32_t quantiles[QUANTILES];
     struct function functions[];
 };
 
-twin_embed_options twin_embed_options_for(twin_embed_preset preset, size_t length, size_t functions, uint64_t seed)
+twin__embed_options twin__embed_options_for(twin__embed_preset preset, size_t length, size_t functions, uint64_t seed)
 {
     size_t window = (size_t)lround(pow((double)length, 2.0 / 3));
-    twin_embed_options options = { .length = length, .functions = functions, .seed = seed };
-    if (preset == TWIN_EMBED_PAPER) {
-        options.grams = twin_embed_paper_grams(window);
+    twin__embed_options options = { .length = length, .functions = functions, .seed = seed };
+    if (preset == TWIN__EMBED_PAPER) {
+        options.grams = twin__embed_paper_grams(window);
         options.bucket = (uint32_t)window;
     } else {
-        options.grams = (twin_embed_grams){ window, lesser(4, window), lesser(4, window) };
+        options.grams = (twin__embed_grams){ window, lesser(4, window), lesser(4, window) };
         options.bucket = (uint32_t)(2 * window);
     }
     return options;
@@ -245,10 +245,10 @@ static void fill_quantiles(int32_t *out)
     }
 }
 
-static void complete(twin_embed_options *options)
+static void complete(twin__embed_options *options)
 {
     size_t length = options->length ? options->length : DEFAULT_LENGTH;
-    twin_embed_options defaults = twin_embed_options_for(TWIN_EMBED_DEFAULT, length, DEFAULT_FUNCTIONS, 0);
+    twin__embed_options defaults = twin__embed_options_for(TWIN__EMBED_DEFAULT, length, DEFAULT_FUNCTIONS, 0);
     if (options->length == 0)
         options->length = defaults.length;
     if (options->grams.window == 0)
@@ -259,7 +259,7 @@ static void complete(twin_embed_options *options)
         options->functions = defaults.functions;
 }
 
-static twin_status check_options(const twin_embed_options *options)
+static twin_status check_options(const twin__embed_options *options)
 {
     const size_t most = MAX_LENGTH / sizeof(struct function);
     if (!valid_grams(options->grams))
@@ -274,7 +274,7 @@ static twin_status check_options(const twin_embed_options *options)
     return TWIN_OK;
 }
 
-twin_status twin_embedder_create(twin_embedder **out, twin_embed_options options)
+twin_status twin__embedder_create(twin__embedder **out, twin__embed_options options)
 {
     if (!out)
         return twin__fail_null(NULL, "out");
@@ -283,7 +283,7 @@ twin_status twin_embedder_create(twin_embedder **out, twin_embed_options options
     twin_status status = check_options(&options);
     if (status != TWIN_OK)
         return status;
-    twin_embedder *embedder = malloc(sizeof *embedder + options.functions * sizeof embedder->functions[0]);
+    twin__embedder *embedder = malloc(sizeof *embedder + options.functions * sizeof embedder->functions[0]);
     if (!embedder)
         return TWIN_ENOMEM;
 
@@ -302,20 +302,20 @@ twin_status twin_embedder_create(twin_embedder **out, twin_embed_options options
     return TWIN_OK;
 }
 
-void twin_embedder_free(twin_embedder *embedder)
+void twin__embedder_free(twin__embedder *embedder)
 {
     free(embedder);
 }
 
-void twin_embed_scratch_clear(twin_embed_scratch *scratch)
+void twin__embed_scratch_clear(twin__embed_scratch *scratch)
 {
     if (!scratch)
         return;
     free(scratch->room);
-    *scratch = (twin_embed_scratch){ 0 };
+    *scratch = (twin__embed_scratch){ 0 };
 }
 
-static void *room_for(twin_embed_scratch *scratch, size_t bytes)
+static void *room_for(twin__embed_scratch *scratch, size_t bytes)
 {
     if (scratch->bytes < bytes) {
         free(scratch->room);
@@ -327,9 +327,9 @@ static void *room_for(twin_embed_scratch *scratch, size_t bytes)
 
 /* Hashes the grams of every q at every position: hashes[(q - q_low)·n + i] is the one that begins at i. `sums` has room
  * for the polynomials of all beginnings of the text. */
-static void hash_grams(uint32_t *hashes, uint64_t *sums, const twin_embedder *embedder, const unsigned char *bytes)
+static void hash_grams(uint32_t *hashes, uint64_t *sums, const twin__embedder *embedder, const unsigned char *bytes)
 {
-    const twin_embed_options *options = &embedder->options;
+    const twin__embed_options *options = &embedder->options;
     const size_t n = options->length;
     sums[0] = 0;
     for (size_t i = 0; i < n; i++)
@@ -356,13 +356,13 @@ static int64_t divide_down(int64_t x, int64_t by)
     return x / by - (x % by < 0);
 }
 
-twin_status twin_embed_vector(uint32_t *out, const twin_embedder *embedder, twin_embed_scratch *scratch,
-                              twin_text text)
+twin_status twin__embed_vector(uint32_t *out, const twin__embedder *embedder, twin__embed_scratch *scratch,
+                               twin_text text)
 {
     if (!out || !embedder || !scratch || !text.bytes)
         return twin__fail_null(NULL, !out ? "out" : !embedder ? "embedder" : !scratch ? "scratch" : "text.bytes");
-    const twin_embed_options *options = &embedder->options;
-    const twin_embed_grams grams = options->grams;
+    const twin__embed_options *options = &embedder->options;
+    const twin__embed_grams grams = options->grams;
     const size_t n = options->length, lengths = grams.q_high - grams.q_low + 1;
     if (text.length < n)
         return twin__fail(NULL, TWIN_EINVAL, "a text of %zu bytes is shorter than the %zu of the options",
@@ -384,7 +384,7 @@ twin_status twin_embed_vector(uint32_t *out, const twin_embedder *embedder, twin
     return TWIN_OK;
 }
 
-double twin_embed_collision(double distance, double bucket)
+double twin__embed_collision(double distance, double bucket)
 {
     if (distance <= 0)
         return 1;
@@ -396,16 +396,16 @@ double twin_embed_collision(double distance, double bucket)
 
 /* ---- features ---- */
 
-twin_embed_cells twin_embed_cells_for(size_t length, size_t edits, uint64_t seed)
+twin__embed_cells twin__embed_cells_for(size_t length, size_t edits, uint64_t seed)
 {
     double n = (double)(length ? length : 1), k = (double)(edits ? edits : 1);
     /* Slightly less before rounding up, so that 1000^(2/3) is 100 whatever the last bit of pow() is. */
     double window = ceil(pow(n, 2.0 / 3) / cbrt(k) * (1 - 1e-12));
     size_t whole = window < 1 ? 1 : (size_t)window;
-    return (twin_embed_cells){ whole, (length + whole - 1) / whole + (length == 0), seed };
+    return (twin__embed_cells){ whole, (length + whole - 1) / whole + (length == 0), seed };
 }
 
-size_t twin_embed_features(uint64_t *out, twin_embed_cells cells, twin_text text)
+size_t twin__embed_features(uint64_t *out, twin__embed_cells cells, twin_text text)
 {
     if (cells.window == 0)
         cells.window = DEFAULT_WINDOW;
@@ -443,7 +443,7 @@ static size_t next_start(size_t start, double ratio)
     return stretched > least ? stretched : least;
 }
 
-size_t twin_embed_length_classes(twin_embed_class out[TWIN_EMBED_MAX_CLASSES], size_t length, double ratio)
+size_t twin__embed_length_classes(twin__embed_class out[TWIN__EMBED_MAX_CLASSES], size_t length, double ratio)
 {
     if (!out || !(ratio >= 1 && ratio <= 16) || length > SIZE_MAX / 64)
         return 0;
@@ -451,8 +451,8 @@ size_t twin_embed_length_classes(twin_embed_class out[TWIN_EMBED_MAX_CLASSES], s
     for (size_t number = 0, start = 1; start <= length; number++) {
         size_t next = next_start(start, ratio), longest = (size_t)(ratio * (double)(next - 1));
         if (length <= longest) {
-            assert(count < TWIN_EMBED_MAX_CLASSES);
-            out[count++] = (twin_embed_class){ number, start, longest };
+            assert(count < TWIN__EMBED_MAX_CLASSES);
+            out[count++] = (twin__embed_class){ number, start, longest };
         }
         start = next;
     }

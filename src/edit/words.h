@@ -14,7 +14,7 @@ struct twin__words {
 };
 void twin__words_clear(struct twin__words *words);
 
-/* Finds the words of a text, which is borrowed: see diff.h for what a word is. */
+/* Finds the words of a text, which is borrowed: see twin_diff() for what a word is. */
 twin_status twin__words_find(struct twin__words *out, twin_text text);
 
 /* Numbers the words of two texts: equal numbers for equal words only. */

@@ -4,6 +4,9 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/exec.h"
+#include "collection/contents.h"
+#include "edit/edit.h"
+#include "join/matches.h"
 #include "join/verify.h"
 
 /* ---- when two texts are near ---- */
@@ -13,7 +16,7 @@ static const double DEFAULT_RATIO = 0.8;
 twin_status twin__edit_join_complete(twin_edit_join_options *options, const twin_collection *collection,
                                      twin_error *error)
 {
-    if (twin_collection_slots(collection) != 0)
+    if (twin__collection_slots(collection) != 0)
         return twin__fail(error, TWIN_EINVAL, "the collection was not read as texts");
     if (!(options->ratio >= 0 && options->ratio <= 1))
         return twin__fail(error, TWIN_EINVAL, "ratio must be 0 to 1, not %g", options->ratio);
@@ -51,11 +54,11 @@ twin_status twin__edit_join_compare(double *out, twin_edit_scratch *scratch, twi
     *out = -1;
     if (options.edits != TWIN_EDIT_FAR) {
         size_t distance;
-        twin_status status = twin_edit_distance(&distance, scratch, a, b, TWIN_EDIT_CHARS, options.edits);
+        twin_status status = twin__edit_distance(&distance, scratch, a, b, TWIN_EDIT_CHARS, options.edits);
         if (status != TWIN_OK || distance == TWIN_EDIT_FAR)
             return status;
     }
-    return twin_edit_ratio(out, scratch, a, b, TWIN_EDIT_CHARS, options.ratio);
+    return twin__edit_ratio(out, scratch, a, b, TWIN_EDIT_CHARS, options.ratio);
 }
 
 /* ---- a class ---- */

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/exec.h"
 #include "base/stages.h"
+#include "collection/contents.h"
 #include "edit_join/edit_join_private.h"
 #include "join/audit_private.h"
 
@@ -54,7 +55,7 @@ static twin_status judge(struct twin__audit *base, uint32_t document, int worker
     struct audit *audit = (struct audit *)base;
     struct auditor *auditor = &audit->auditors[worker];
     twin_text text;
-    twin_status status = twin_collection_text(&text, base->collection, &auditor->scratch, document, error);
+    twin_status status = twin__collection_text(&text, base->collection, &auditor->scratch, document, error);
     if (status != TWIN_OK)
         return status;
     status = judge_text(audit, auditor, document, text);
@@ -69,8 +70,8 @@ static twin_status read_samples(struct twin__audit *base, size_t left, twin_erro
     audit->texts.length = base->sample_count = 0;
     while (base->sample_count < left && audit->texts.length < MOST_BYTES) {
         twin_text text;
-        twin_status status = twin_collection_text(&text, base->collection, &audit->auditors[0].scratch,
-                                                  base->samples[base->sample_count], error);
+        twin_status status = twin__collection_text(&text, base->collection, &audit->auditors[0].scratch,
+                                                   base->samples[base->sample_count], error);
         if (status != TWIN_OK)
             return status;
         if (twin_buffer_append(&audit->texts, text.bytes, text.length) != TWIN_OK)
@@ -93,8 +94,8 @@ static void sum_up(twin_audit *out, const struct audit *audit)
 static void free_auditors(struct audit *audit)
 {
     for (int i = 0; audit->auditors && i < audit->options.exec.workers; i++) {
-        twin_scratch_clear(&audit->auditors[i].scratch);
-        twin_edit_scratch_clear(&audit->auditors[i].edit);
+        twin__scratch_clear(&audit->auditors[i].scratch);
+        twin__edit_scratch_clear(&audit->auditors[i].edit);
     }
     free(audit->auditors);
 }

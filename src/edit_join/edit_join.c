@@ -17,11 +17,13 @@
 #include "base/error.h"
 #include "base/exec.h"
 #include "base/stages.h"
+#include "collection/contents.h"
 #include "edit_join/edit_join_private.h"
 #include "join/engine.h"
 #include "join/join_private.h"
 #include "join/matches.h"
 #include "join/verify.h"
+#include "lsh/bands.h"
 
 /* ---- all pairs of a class ---- */
 
@@ -279,7 +281,7 @@ static twin_status sort_sides(struct edit_join *join)
 static void edit_join_clear(struct edit_join *join)
 {
     for (int i = 0; join->scratch && i < join->options.exec.workers; i++)
-        twin_edit_scratch_clear(&join->scratch[i]);
+        twin__edit_scratch_clear(&join->scratch[i]);
     twin__collection_provider_clear(&join->provider);
     twin__gram_forest_free(join->forest);
     free(join->pairs.items);
@@ -388,12 +390,11 @@ static twin_status search_within(struct edit_join *join, twin_error *error)
     struct twin__edit_spill spill = { .matches = &similar->matches,
                                       .collection = similar->collection,
                                       .provider = &join->provider };
-    if (!join->options.matches_in_memory || join->options.top) {
+    if (!join->options.spill_after || join->options.top) {
         twin_status status = search(join, error);
         return status == TWIN_OK ? order_pairs(join) : status;
     }
-    if (twin__match_runs_create(&similar->matches, join->options.matches_in_memory, join->options.temp_folder) !=
-        TWIN_OK)
+    if (twin__match_runs_create(&similar->matches, join->options.spill_after, join->options.temp_folder) != TWIN_OK)
         return TWIN_ENOMEM;
     pthread_mutex_init(&spill.lock, NULL);
     join->pairs.spill = &spill;
@@ -481,7 +482,7 @@ twin_status twin_edit_join_between(twin_similar **out, const twin_collection *fi
     twin_status status = twin__edit_join_complete(&options, first, error);
     if (status == TWIN_OK)
         status = twin__edit_join_complete(&options, second, error);
-    if (status == TWIN_OK && twin_collection_scheme(first)->normal != twin_collection_scheme(second)->normal)
+    if (status == TWIN_OK && twin__collection_scheme(first)->normal != twin__collection_scheme(second)->normal)
         status = twin__fail(error, TWIN_EINVAL, "the texts of the two collections were normalised differently");
     if (status == TWIN_OK &&
         twin_collection_count(first).documents + twin_collection_count(second).documents > UINT32_MAX)

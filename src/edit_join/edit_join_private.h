@@ -6,9 +6,11 @@
 
 #include <twinsift/edit_join.h>
 
+#include "base/scratch.h"
 #include "edit_join/edit_pairs.h"
 #include "edit_join/short_texts.h"
 #include "join/join_private.h"
+#include "join/matches.h"
 #include "join/similar_private.h"
 
 /* ---- class.c */

@@ -11,11 +11,14 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/exec.h"
+#include "base/scratch.h"
 #include "edit_join/grams.h"
 #include "join/engine.h"
 #include "join/gate.h"
+#include "join/matches.h"
 #include "join/verify.h"
 #include "kernels/sort.h"
+#include "lsh/bands.h"
 
 /* ---- the plan of a class ---- */
 
@@ -236,7 +239,7 @@ static twin_status run_round(const struct twin__edit_class *class, struct rounds
             status = TWIN_ENOMEM;
     }
     free(pairs.items);
-    twin_matches_clear(&found);
+    twin__matches_clear(&found);
     return status;
 }
 
@@ -312,7 +315,7 @@ void twin__gram_forest_free(struct twin__gram_forest *forest)
         return;
     for (int i = 0; forest->workers && i < forest->worker_count; i++) {
         twin_buffer_clear(&forest->workers[i].padded);
-        twin_sign_scratch_clear(&forest->workers[i].sign);
+        twin__sign_scratch_clear(&forest->workers[i].sign);
     }
     free(forest->workers);
     free(forest->position_of);

@@ -3,6 +3,8 @@
 
 #include "base/random.h"
 #include "kernels/sort.h"
+#include "sketch/set.h"
+#include "sketch/signer.h"
 
 /* A q-gram that is repeated becomes another item each time, so that equal q-grams count as often as they occur: a
  * text of one phrase over and over is not similar to that phrase alone. */
@@ -10,7 +12,7 @@ static twin_status number_repeats(twin_sign_scratch *scratch)
 {
     twin_items *items = &scratch->items;
     scratch->spare.count = 0;
-    twin_status status = twin_items_reserve(&scratch->spare, items->count);
+    twin_status status = twin__items_reserve(&scratch->spare, items->count);
     if (status != TWIN_OK)
         return status;
     twin__sort(items->items, items->count, scratch->spare.items, items->count);
@@ -38,6 +40,6 @@ twin_status twin__edit_grams(twin_sign_scratch *scratch, twin_buffer *padded, co
 {
     twin_status status = pad(padded, text, twin_signer_scheme(signer)->shingle.width);
     if (status == TWIN_OK)
-        status = twin_signer_shingle_normalised(scratch, signer, (twin_text){ padded->bytes, padded->length });
+        status = twin__signer_shingle_normalised(scratch, signer, (twin_text){ padded->bytes, padded->length });
     return status == TWIN_OK ? number_repeats(scratch) : status;
 }

@@ -4,6 +4,8 @@
 
 #include <twinsift/signer.h>
 
+#include "base/scratch.h"
+
 /* Replaces scratch->items by the q-grams of a normalised text, q being the width of the signer's shingles; `padded` is
  * room. The text gets q - 1 marks at both ends, so that its ends are in as many q-grams as its middle, and no text is too
  * short. A q-gram that is repeated is another item each time. */

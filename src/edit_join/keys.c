@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "edit/edit.h"
 #include "join/join_private.h"
 #include "join/matches.h"
 
@@ -125,9 +126,9 @@ static twin_status indels_of_long(size_t *out, const struct twin__keys *keys, in
     *out = 0;
     twin_status status = TWIN_OK;
     if (options->edits != TWIN_EDIT_FAR)
-        status = twin_edit_distance(out, scratch, a, b, TWIN_EDIT_CHARS, options->edits);
+        status = twin__edit_distance(out, scratch, a, b, TWIN_EDIT_CHARS, options->edits);
     if (status == TWIN_OK && *out != TWIN_EDIT_FAR) /* an edit is two of these at most */
-        status = twin_edit_indel(out, scratch, a, b, TWIN_EDIT_CHARS, 2 * keys->edits);
+        status = twin__edit_indel(out, scratch, a, b, TWIN_EDIT_CHARS, 2 * keys->edits);
     return status;
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/exec.h"
+#include "base/scratch.h"
 #include "base/stages.h"
 #include "index/write.h"
 
@@ -84,7 +85,7 @@ static twin_status add(twin_index_change *change, twin_index *index, const twin_
     drafting.drafters = calloc((size_t)exec.workers, sizeof *drafting.drafters);
     if (!drafting.drafters)
         return twin__fail_memory(error);
-    twin_exec_in_order(exec, (count + CHUNK - 1) / CHUNK, prepare_chunk, collect_chunk, &drafting);
+    twin__exec_in_order(exec, (count + CHUNK - 1) / CHUNK, prepare_chunk, collect_chunk, &drafting);
     status = drafting.status;
     if (status != TWIN_OK)
         twin__fail(error, status, "%s: %s", index->path, twin_status_text(status));
@@ -92,7 +93,7 @@ static twin_status add(twin_index_change *change, twin_index *index, const twin_
         status = twin__index_batch_write(change, index, &drafting.batch, error);
     for (int i = 0; i < exec.workers; i++) {
         twin__index_draft_clear(&drafting.drafters[i].draft);
-        twin_scratch_clear(&drafting.drafters[i].scratch);
+        twin__scratch_clear(&drafting.drafters[i].scratch);
     }
     twin__index_batch_clear(&drafting.batch);
     free(drafting.drafters);

@@ -8,6 +8,7 @@
 #include "base/background.h"
 #include "base/error.h"
 #include "base/exec.h"
+#include "base/scratch.h"
 #include "base/stages.h"
 #include "index/ingest.h"
 #include "index/write.h"
@@ -134,7 +135,7 @@ static void clear_adding(struct adding *adding)
 {
     for (int i = 0; i < adding->options.exec.workers; i++) {
         twin__index_draft_clear(&adding->adders[i].draft);
-        twin_scratch_clear(&adding->adders[i].scratch);
+        twin__scratch_clear(&adding->adders[i].scratch);
     }
     free(adding->adders);
     twin__index_batch_clear(&adding->filling);

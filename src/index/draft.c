@@ -13,6 +13,9 @@
 #include "index/draft.h"
 #include "index/edits.h"
 #include "sketch/long_text.h"
+#include "sketch/set.h"
+#include "sketch/shingle.h"
+#include "sketch/signer.h"
 
 void twin__index_draft_empty(struct twin__index_draft *draft)
 {
@@ -38,7 +41,7 @@ static bool room_for(struct twin__index_draft *draft, size_t more, size_t slots)
 static twin_status take_items(twin_items *out, const uint64_t *items, size_t count)
 {
     out->count = 0;
-    twin_status status = twin_items_reserve(out, count + 1);
+    twin_status status = twin__items_reserve(out, count + 1);
     if (status != TWIN_OK)
         return status;
     if (count)
@@ -66,7 +69,7 @@ unsigned twin__index_item_bits(const twin_index_options *options)
  * bits. A second item makes that 70 bits. */
 static twin_status lengthen(twin_items *items)
 {
-    twin_status status = items->count == 1 ? twin_items_reserve(items, 1) : TWIN_OK;
+    twin_status status = items->count == 1 ? twin__items_reserve(items, 1) : TWIN_OK;
     if (status == TWIN_OK && items->count == 1) {
         items->items[1] = twin__mix(items->items[0]);
         items->count = 2;
@@ -82,10 +85,10 @@ static twin_status find_items(const twin_index *index, twin_scratch *scratch, ui
     if (index->options.format == TWIN_INPUT_SETS) {
         twin_status taken = take_items(&scratch->sign.items, document->items, document->item_count);
         return taken == TWIN_OK && index->options.scheme.multiset
-                   ? twin_items_number(&scratch->sign.items, &scratch->sign.spare)
+                   ? twin__items_number(&scratch->sign.items, &scratch->sign.spare)
                    : taken;
     }
-    twin_status status = twin_signer_shingle(&scratch->sign, repaired, index->signer, document->text);
+    twin_status status = twin__signer_shingle(&scratch->sign, repaired, index->signer, document->text);
     return status == TWIN_OK && scratch->sign.is_short && twin__index_item_bits(&index->options) < 64
                ? lengthen(&scratch->sign.items)
                : status;
@@ -95,7 +98,7 @@ static twin_status find_items(const twin_index *index, twin_scratch *scratch, ui
 static twin_status make_set(twin_set *out, const twin_index *index, twin_scratch *scratch)
 {
     uint64_t *items, mask = UINT64_MAX << (64 - twin__index_item_bits(&index->options));
-    twin_status status = twin_set_make(out, &scratch->sign.items, &scratch->sign.spare);
+    twin_status status = twin__set_make(out, &scratch->sign.items, &scratch->sign.spare);
     if (status != TWIN_OK)
         return status;
     items = scratch->sign.items.items;
@@ -145,7 +148,7 @@ static twin_status keep_set(struct twin__index_draft_entry *entry, uint32_t *sig
     entry->set_size = set.count;
     if (index->options.keep == TWIN_KEEP_SETS)
         return twin__index_items_encode(&draft->bytes, &entry->digest, set, twin__index_item_bits(&index->options));
-    entry->digest = twin_set_digest(set);
+    entry->digest = twin__set_digest(set);
     return TWIN_OK;
 }
 
@@ -156,7 +159,7 @@ static twin_status keep_text(struct twin__index_draft_entry *entry, uint32_t *si
     twin_text text = text_of(scratch);
     twin_signer_sign(signature, index->signer, scratch->sign.items.items, scratch->sign.items.count);
     entry->digest = twin__index_text_digest(index, text);
-    twin_status status = twin_items_distinct(&entry->set_size, &scratch->sign.items, &scratch->sign.spare);
+    twin_status status = twin__items_distinct(&entry->set_size, &scratch->sign.items, &scratch->sign.spare);
     if (status == TWIN_OK && index->options.keep == TWIN_KEEP_TEXT)
         status = twin__index_text_encode(&draft->bytes, &draft->packer, text);
     return status;
@@ -181,8 +184,8 @@ static twin_status keep_by_edits(struct twin__index_draft_entry *entry, uint32_t
                                  const twin_index_document *document)
 {
     struct twin__index_text text = { 0 };
-    entry->digest = twin_set_digest((twin_set){ 0 }); /* of the empty text */
-    twin_status status = twin_signer_normalise(&scratch->sign, &draft->repaired, index->signer, document->text);
+    entry->digest = twin__set_digest((twin_set){ 0 }); /* of the empty text */
+    twin_status status = twin__signer_normalise(&scratch->sign, &draft->repaired, index->signer, document->text);
     twin_text normalised = text_of(scratch);
     if (status == TWIN_OK)
         status = twin__index_text_read(&text, normalised);
@@ -231,7 +234,7 @@ twin_status twin__index_draft_add(struct twin__index_draft *draft, const twin_in
     entry.kept_length = draft->bytes.length - entry.kept;
     draft->entries[draft->count++] = entry;
     draft->text_bytes += document->text.length;
-    draft->unspaced += by_words(&index->options) && twin_shingle_is_unspaced(document->text);
+    draft->unspaced += by_words(&index->options) && twin__shingle_is_unspaced(document->text);
     return entry.kept_length > UINT32_MAX ? TWIN_ELIMIT : TWIN_OK;
 }
 

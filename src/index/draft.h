@@ -2,6 +2,7 @@
 #ifndef TWIN_INDEX_DRAFT_H
 #define TWIN_INDEX_DRAFT_H
 
+#include "base/scratch.h"
 #include "index/handle.h"
 
 /* A prepared document; its id and what is kept of it are in the draft's bytes. */

@@ -14,6 +14,8 @@
 #include "index/answer.h"
 #include "index/edits.h"
 #include "index/query.h"
+#include "sketch/set.h"
+#include "sketch/signer.h"
 
 struct search {
     twin_index_view *view;
@@ -42,7 +44,7 @@ static twin_status damaged(const struct search *search, twin_error *error)
 static twin_status add_candidates(twin_index_view *view, size_t run, struct twin__index_list list, size_t begin,
                                   size_t end, twin_error *error)
 {
-    if (begin < end && twin_items_reserve(&view->candidates, end - begin) != TWIN_OK)
+    if (begin < end && twin__items_reserve(&view->candidates, end - begin) != TWIN_OK)
         return twin__fail_memory(error);
     for (size_t i = begin; i < end; i++)
         view->candidates.items[view->candidates.count++] =
@@ -54,7 +56,7 @@ static twin_status add_candidates(twin_index_view *view, size_t run, struct twin
 static twin_status each_once(twin_index_view *view, twin_error *error)
 {
     twin_set set;
-    twin_status status = twin_set_make(&set, &view->candidates, &view->spare);
+    twin_status status = twin__set_make(&set, &view->candidates, &view->spare);
     return status == TWIN_OK ? TWIN_OK : twin__fail_status(error, status);
 }
 
@@ -351,7 +353,7 @@ twin_status twin__index_query_edits(twin_index_answer *out, twin_index_view *vie
     struct search search = search_of(view, options);
     struct twin__store_cursor members = { 0 };
     twin_status status =
-        twin_signer_normalise(&view->scratch.sign, &view->query_ill_formed, view->index->signer, document->text);
+        twin__signer_normalise(&view->scratch.sign, &view->query_ill_formed, view->index->signer, document->text);
     search.normalised = (twin_text){ view->scratch.sign.text.bytes, view->scratch.sign.text.length };
     if (status == TWIN_OK && search.normalised.length)
         status = twin__index_text_read(&search.text, search.normalised);
@@ -368,7 +370,7 @@ twin_status twin__index_query_edits(twin_index_answer *out, twin_index_view *vie
     }
     twin__store_cursor_close(&members);
     twin__index_text_clear(&search.text);
-    twin_edit_scratch_clear(&search.scratch);
+    twin__edit_scratch_clear(&search.scratch);
     free(search.ranked);
     return status;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/random.h"
+#include "base/scratch.h"
 #include "edit/edit_characters.h"
 #include "edit_join/grams.h"
 #include "edit_join/segments.h"

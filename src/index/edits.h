@@ -12,6 +12,7 @@
 #ifndef TWIN_INDEX_EDITS_H
 #define TWIN_INDEX_EDITS_H
 
+#include "base/scratch.h"
 #include "index/view.h"
 
 /* The characters of a text and what is looked up of them. Begin with {0}, end with twin__index_text_clear(). */

@@ -6,6 +6,7 @@
 #include "index/ingest.h"
 #include "base/error.h"
 #include "base/stages.h"
+#include "collection/contents.h"
 
 /* ---- documents ---- */
 
@@ -59,7 +60,7 @@ static twin_status ingest_set(const struct twin__index_ingest_options *options, 
                               twin_scratch *scratch, uint32_t number, twin_error *error)
 {
     twin_set set;
-    twin_status status = twin_collection_set(&set, collection, scratch, number, error);
+    twin_status status = twin__collection_set(&set, collection, scratch, number, error);
     if (status != TWIN_OK)
         return status;
     twin_index_document given = { .items = set.items, .item_count = set.count };
@@ -96,7 +97,7 @@ static twin_status ingest_sets(struct twin__read_counts *read, const struct twin
         if (status == TWIN_OK)
             status = ingest_set(options, collection, &scratch, number, error);
     }
-    twin_scratch_clear(&scratch);
+    twin__scratch_clear(&scratch);
     twin_collection_free(collection);
     return status;
 }

@@ -19,6 +19,8 @@
 
 #include "index/record.h"
 
+#include "sketch/set.h"
+
 enum { KEPT_HEAD = 4, BLOCK_HEAD = 8, BLOCK_ENTRY = 8 };
 
 /* ---- items ---- */
@@ -180,7 +182,7 @@ twin_status twin__index_items_decode(twin_items *out, uint64_t count, unsigned b
     out->count = 0;
     if (!find_parts(&parts, count, bits, record))
         return TWIN_EFORMAT;
-    twin_status status = twin_items_reserve(out, count);
+    twin_status status = twin__items_reserve(out, count);
     if (status != TWIN_OK)
         return status;
     if (!read_items(out->items, count, (const unsigned char *)record.at + KEPT_HEAD, parts))

@@ -4,6 +4,7 @@
  * place of an item in its record depends on how many there are. */
 #include "index/draft.h"
 #include "sketch/long_text.h"
+#include "sketch/set.h"
 #include "text/pieces.h"
 
 static const double MOST_ROOM = 1.4, LEAST_ROOM = 0.3;
@@ -34,11 +35,11 @@ static twin_status encode_set(struct twin__index_draft_entry *entry, struct twin
         range.room = range_beside(length, (size_t)((double)(draft->bytes.length - start) * done)).room;
         if (!twin__hash_range_next(&range, part.count))
             break;
-        twin_items_clear(&part); /* the next is smaller */
+        twin__items_clear(&part); /* the next is smaller */
     }
     if (status == TWIN_OK)
         entry->digest = twin__index_items_end(&encoding, &draft->bytes);
-    twin_items_clear(&part);
+    twin__items_clear(&part);
     return status;
 }
 

@@ -43,7 +43,7 @@ static twin_similar_options engine_options(const twin_index *index, const twin_i
                                    .verify = own->keep == TWIN_KEEP_NONE ? TWIN_VERIFY_ESTIMATE : TWIN_VERIFY_EXACT,
                                    .threshold = options->threshold > 0 ? options->threshold : own->scheme.threshold,
                                    .bands = { .plan = own->scheme.plan },
-                                   .matches_in_memory = options->matches_in_memory,
+                                   .spill_after = options->spill_after,
                                    .temp_folder = options->temp_folder,
                                    .exec = options->exec,
                                    .progress = options->progress };

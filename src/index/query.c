@@ -16,6 +16,7 @@
 #include "index/answer.h"
 #include "index/draft.h"
 #include "index/edits.h"
+#include "sketch/set.h"
 
 /* ---- candidates ---- */
 
@@ -25,7 +26,7 @@ static twin_status gather_band(twin_index_view *view, struct twin__index_run run
     size_t begin, end;
     if (!twin__index_list_search(&begin, &end, band, hash))
         return twin__index_fail_damaged(error, view->index, "a list does not fit its checksum");
-    if (begin < end && twin_items_reserve(&view->candidates, end - begin) != TWIN_OK)
+    if (begin < end && twin__items_reserve(&view->candidates, end - begin) != TWIN_OK)
         return twin__fail_memory(error);
     for (size_t i = begin; i < end; i++)
         view->candidates.items[view->candidates.count++] = run.first + (uint32_t)twin__index_list_entry(band, i);
@@ -47,7 +48,7 @@ static twin_status find_candidates(twin_index_view *view, twin_error *error)
     if (status != TWIN_OK)
         return status;
     twin_set each_once;
-    status = twin_set_make(&each_once, &view->candidates, &view->spare);
+    status = twin__set_make(&each_once, &view->candidates, &view->spare);
     return status == TWIN_OK ? TWIN_OK : twin__fail_status(error, status);
 }
 

@@ -5,6 +5,7 @@
 #include <twinsift/index.h>
 
 #include "base/bytes.h"
+#include "base/scratch.h"
 #include "join/query.h"
 
 /* The check that stands in the first four bytes of a record; whether it fits, in a record of at least `least` bytes. */

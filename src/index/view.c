@@ -11,6 +11,8 @@
 #include "index/draft.h"
 #include "index/verified.h"
 #include "index/view.h"
+#include "sketch/set.h"
+#include "sketch/signer.h"
 
 /* ---- opening ---- */
 
@@ -137,11 +139,11 @@ void twin_index_view_free(twin_index_view *view)
     if (!view)
         return;
     end_read(view);
-    twin_scratch_clear(&view->scratch);
-    twin_scratch_clear(&view->again);
-    twin_items_clear(&view->items);
-    twin_items_clear(&view->candidates);
-    twin_items_clear(&view->spare);
+    twin__scratch_clear(&view->scratch);
+    twin__scratch_clear(&view->again);
+    twin__items_clear(&view->items);
+    twin__items_clear(&view->candidates);
+    twin__items_clear(&view->spare);
     twin_buffer_clear(&view->text);
     twin__index_unpacker_free(view->unpacker);
     free(view->query_signature);
@@ -236,9 +238,9 @@ static twin_status shingle_text(twin_set *out, twin_index_view *view, uint64_t s
     twin_status status = twin__index_view_text(&text, view, set, error);
     if (status != TWIN_OK)
         return status;
-    status = twin_signer_shingle_normalised(&view->again.sign, view->index->signer, text);
+    status = twin__signer_shingle_normalised(&view->again.sign, view->index->signer, text);
     if (status == TWIN_OK)
-        status = twin_set_make(out, &view->again.sign.items, &view->again.sign.spare);
+        status = twin__set_make(out, &view->again.sign.items, &view->again.sign.spare);
     return status == TWIN_OK ? TWIN_OK : twin__fail_status(error, status);
 }
 

@@ -2,6 +2,7 @@
 #ifndef TWIN_INDEX_VIEW_H
 #define TWIN_INDEX_VIEW_H
 
+#include "base/scratch.h"
 #include "index/postings.h"
 #include "join/query.h"
 

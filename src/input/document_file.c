@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/scratch.h"
 #include "input/failure.h"
 #include "input/filter.h"
 #include "input/foreign.h"

@@ -2,6 +2,7 @@
 #ifndef TWIN_INPUT_DOCUMENT_FILE_H
 #define TWIN_INPUT_DOCUMENT_FILE_H
 
+#include "base/scratch.h"
 #include "input/source.h"
 
 /* Reads the file behind `fd`, which is at its start, into the buffers: unpacked if it is gzip or zstd, converted if it

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/scratch.h"
 #include "input/document_file.h"
 #include "input/failure.h"
 #include "input/foreign.h"
@@ -77,7 +78,7 @@ static twin_status check_kind(const struct file *file, const struct twin__openin
     else if (status == TWIN_OK && begins_like_json(record.document.text))
         status = refuse(opening, "looks like JSON",
                         "use --as jsonl if it is JSON lines, or --as files if it is one document", error);
-    twin_read_buffers_clear(&buffers);
+    twin__read_buffers_clear(&buffers);
     return status;
 }
 

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/scratch.h"
 #include "base/stages.h"
 
 enum { MOST_WORDS = 64, COMPLAINT_BYTES = 100, READ_BYTES = 64 << 10, PAUSE = 20 /* milliseconds */ };

@@ -2,6 +2,7 @@
 #ifndef TWIN_INPUT_FILTER_H
 #define TWIN_INPUT_FILTER_H
 
+#include "base/scratch.h"
 #include "input/source.h"
 
 /* Replaces the block of the buffers by what the command of options.pre prints for the file behind `fd`, which is its

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/scratch.h"
 #include "input/document_file.h"
 #include "input/failure.h"
 #include "input/folder_list.h"

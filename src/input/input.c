@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/stages.h"
+#include "input/documents.h"
 #include "input/reader.h"
 #include "input/source.h"
 
@@ -313,16 +314,6 @@ twin_input_format twin_input_format_of(const twin_input *input)
 
 /* ---- reading ---- */
 
-void twin_read_buffers_clear(twin_read_buffers *buffers)
-{
-    if (!buffers)
-        return;
-    twin_buffer_clear(&buffers->block);
-    twin_buffer_clear(&buffers->id);
-    twin_buffer_clear(&buffers->text);
-    twin_buffer_clear(&buffers->key);
-}
-
 /* One huge document must not make every worker keep a buffer of its size. */
 static void free_large_buffers(twin_read_buffers *buffers, const twin_input *input)
 {
@@ -334,8 +325,8 @@ static void free_large_buffers(twin_read_buffers *buffers, const twin_input *inp
             twin_buffer_clear(all[i]);
 }
 
-twin_status twin_input_read(uint64_t *lines, const twin_input *input, twin_read_buffers *buffers, size_t chunk,
-                            twin_visitor visitor, twin_error *error)
+twin_status twin__input_read(uint64_t *lines, const twin_input *input, twin_read_buffers *buffers, size_t chunk,
+                             twin_visitor visitor, twin_error *error)
 {
     if (!input || !buffers || !visitor.document || !visitor.problem)
         return twin__fail_null(error, !input              ? "input"
@@ -420,8 +411,8 @@ twin_status twin__name_by_line(twin_text *out, const twin_input *input, twin_buf
     return status;
 }
 
-twin_status twin_input_fetch(twin_document *out, const twin_input *input, twin_read_buffers *buffers,
-                             twin_position position, twin_error *error)
+twin_status twin__input_fetch(twin_document *out, const twin_input *input, twin_read_buffers *buffers,
+                              twin_position position, twin_error *error)
 {
     if (!out || !input || !buffers)
         return twin__fail_null(error, !out ? "out" : !input ? "input" : "buffers");
@@ -473,8 +464,8 @@ twin_input_change twin_input_change_of(const twin_input *input, uint32_t source)
     return input->sources[source]->kind->change(input->sources[source]);
 }
 
-twin_status twin_input_field(twin_text *out, const twin_input *input, twin_read_buffers *room,
-                             const twin_document *document, const char *name, twin_error *error)
+twin_status twin__input_field(twin_text *out, const twin_input *input, twin_read_buffers *room,
+                              const twin_document *document, const char *name, twin_error *error)
 {
     if (!out || !input || !room || !document || !name)
         return twin__fail_null(error, !out        ? "out"
@@ -488,4 +479,22 @@ twin_status twin_input_field(twin_text *out, const twin_input *input, twin_read_
         return twin__fail(error, TWIN_EINVAL, "%s has no fields",
                           source ? source->name : "a position outside the inputs");
     return source->kind->field(out, source, room, document->record, name, error);
+}
+
+/* ---- with a scratch of the caller ---- */
+
+twin_status twin_input_read(uint64_t *lines, const twin_input *input, twin_scratch **scratch, size_t chunk,
+                            twin_visitor visitor, twin_error *error)
+{
+    twin_status status = twin__scratch_make(scratch);
+    return status == TWIN_OK ? twin__input_read(lines, input, &(*scratch)->reading, chunk, visitor, error)
+                             : twin__fail_status(error, status);
+}
+
+twin_status twin_input_field(twin_text *out, const twin_input *input, twin_scratch **scratch,
+                             const twin_document *document, const char *name, twin_error *error)
+{
+    twin_status status = twin__scratch_make(scratch);
+    return status == TWIN_OK ? twin__input_field(out, input, &(*scratch)->reading, document, name, error)
+                             : twin__fail_status(error, status);
 }

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "base/scratch.h"
 #include "base/utf8.h"
 #include "kernels/kernels.h"
 

@@ -12,6 +12,7 @@
 
 #include <twinsift/input.h>
 
+#include "base/scratch.h"
 #include "input/fields.h"
 
 enum { TWIN__JSON_MAX_DEPTH = 256 };

@@ -15,6 +15,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/scratch.h"
 #include "input/failure.h"
 #include "input/folder_list.h"
 #include "input/mail_files.h"

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/scratch.h"
 #include "input/failure.h"
 
 static const struct twin__numbered *numbered_of(const struct twin__source *source)

@@ -2,6 +2,7 @@
 #ifndef TWIN_INPUT_NUMBERED_H
 #define TWIN_INPUT_NUMBERED_H
 
+#include "base/scratch.h"
 #include "input/source.h"
 
 /* Each kind has a struct of its own that begins with this one. */

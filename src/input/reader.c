@@ -1,7 +1,7 @@
 /* reader.c — reads all documents of an input on several workers, with results in the order of
  * the input.
  *
- * twin_exec_in_order() runs two steps per chunk: read_chunk() by many workers at once, and
+ * twin__exec_in_order() runs two steps per chunk: read_chunk() by many workers at once, and
  * collect_chunk() by one at a time, in the order of the chunks. What depends on earlier chunks
  * belongs in the second step: line numbers counted from the start of a source, names made from
  * them, which problem is the first, and whether reading goes on at all. After a failure or, in
@@ -20,7 +20,9 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/exec.h"
 #include "base/stages.h"
+#include "input/documents.h"
 #include "input/source.h"
 
 /* What a worker has of the chunk it reads. */
@@ -111,7 +113,7 @@ static void read_chunk(void *context, size_t chunk, int number)
         return;
     twin_visitor visitor = { on_document, on_problem, worker };
     twin_error error = { 0 };
-    twin_status status = twin_input_read(&worker->lines, options->input, &worker->buffers, chunk, visitor, &error);
+    twin_status status = twin__input_read(&worker->lines, options->input, &worker->buffers, chunk, visitor, &error);
     if (worker->status == TWIN_OK && status != TWIN_OK) { /* else the visitor stopped it for a reason of its own */
         worker->status = status;
         worker->error = error;
@@ -210,7 +212,7 @@ static void collect_chunk(void *context, size_t chunk, int number)
 static void clear(struct twin__reader *reader)
 {
     for (int i = 0; reader->workers && i < reader->options->exec.workers; i++) {
-        twin_read_buffers_clear(&reader->workers[i].buffers);
+        twin__read_buffers_clear(&reader->workers[i].buffers);
         free(reader->workers[i].problems.items);
         free(reader->workers[i].ill_formed.items);
     }
@@ -245,7 +247,7 @@ twin_status twin__read_input(struct twin__read_counts *counts, const struct twin
     size_t chunks = twin_input_chunks(options->input);
     for (size_t chunk = 0; chunk < chunks; chunk++)
         reader.total += twin_input_chunk_size(options->input, chunk);
-    twin_exec_in_order(options->exec, chunks, read_chunk, collect_chunk, &reader);
+    twin__exec_in_order(options->exec, chunks, read_chunk, collect_chunk, &reader);
     twin_status status = report(&reader, error);
     if (counts)
         *counts = reader.counts;

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <twinsift/input.h>
 
+#include "base/scratch.h"
 #include "input/fields.h"
 
 /* What all sources of an input share. */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/scratch.h"
 #include "input/csv.h"
 #include "input/file_bytes.h"
 #include "input/heading.h"

@@ -7,6 +7,7 @@
 #include "base/exec.h"
 #include "base/random.h"
 #include "base/stages.h"
+#include "collection/contents.h"
 #include "join/matches.h"
 #include "join/similar_private.h"
 #include "join/verify.h"
@@ -48,7 +49,7 @@ twin_status twin__audit_begin(struct twin__audit *audit, const twin_similar *sim
                               twin_error *error)
 {
     if (similar)
-        audit->distinct_count = twin_collection_distinct(&audit->distinct, audit->collection);
+        audit->distinct_count = twin__collection_distinct(&audit->distinct, audit->collection);
     audit->drawn_count = wanted < audit->distinct_count ? wanted : audit->distinct_count;
     audit->drawn = calloc(audit->drawn_count + 1, sizeof *audit->drawn);
     audit->is_drawn = calloc(twin_collection_count(audit->collection).documents + 1, sizeof *audit->is_drawn);
@@ -65,7 +66,7 @@ void twin__audit_end(struct twin__audit *audit)
     free(audit->drawn);
     free(audit->is_drawn);
     free(audit->begin);
-    twin_matches_clear(&audit->matches);
+    twin__matches_clear(&audit->matches);
 }
 
 /* ---- batches: each a pass over the collection ---- */
@@ -118,7 +119,7 @@ bool twin__audit_found(const struct twin__audit *audit, uint32_t x, uint32_t y)
     return low < audit->matches.count && audit->matches.items[low].a == a && audit->matches.items[low].b == b;
 }
 
-void twin_audit_interval(double *low, double *high, uint64_t found, uint64_t of)
+void twin__audit_interval(double *low, double *high, uint64_t found, uint64_t of)
 {
     const double z = 1.959964;
     double n = (double)of, p = of ? (double)found / n : 1;
@@ -139,5 +140,5 @@ void twin__audit_sum_up(twin_audit *out, const struct twin__audit *audit, uint64
     out->documents = audit->drawn_count;
     out->wrong = audit->matches.count - confirmed;
     out->recall = out->similar ? (double)out->found / (double)out->similar : 1;
-    twin_audit_interval(&out->low, &out->high, out->found, out->similar);
+    twin__audit_interval(&out->low, &out->high, out->found, out->similar);
 }

@@ -4,9 +4,10 @@
 #define TWIN_JOIN_AUDIT_PRIVATE_H
 
 #include <stdatomic.h>
-#include <twinsift/audit.h>
+#include <twinsift/similar.h>
 
 #include "base/error.h"
+#include "join/matches.h"
 
 enum { TWIN__AUDIT_DOCUMENTS = 1000 }; /* drawn by default */
 
@@ -50,5 +51,21 @@ bool twin__audit_found(const struct twin__audit *audit, uint32_t x, uint32_t y);
 /* Fills in what follows from `similar` and `found`, `confirmed` being the pairs of drawn documents that are rightly
  * among the matches. */
 void twin__audit_sum_up(twin_audit *out, const struct twin__audit *audit, uint64_t confirmed);
+
+/* Numbers of documents of a collection. */
+typedef struct twin_document_list {
+    const uint32_t *items;
+    size_t count;
+} twin_document_list;
+
+/* Draws some of the documents listed, which are in increasing order and without copies of each other, and compares
+ * them with all that are listed. Adds each similar pair to `out`, by a, then b; is_drawn[i] becomes whether
+ * documents[i] was drawn. Threshold and measure are those of the options, or of the collection's scheme if the
+ * threshold is 0; top is not used. */
+twin_status twin__audit_documents(twin_matches *out, bool *is_drawn, const twin_collection *collection,
+                                  twin_document_list documents, twin_audit_options options, twin_error *error);
+
+/* The 95 % interval (Wilson's) of the share found / of. */
+void twin__audit_interval(double *low, double *high, uint64_t found, uint64_t of);
 
 #endif

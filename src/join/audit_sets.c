@@ -12,9 +12,12 @@
 #include "base/error.h"
 #include "base/exec.h"
 #include "base/stages.h"
+#include "collection/contents.h"
 #include "join/audit_private.h"
+#include "join/matches.h"
 #include "join/similar_private.h"
 #include "join/verify.h"
+#include "sketch/set.h"
 
 /* A document B with J(A, B) >= t holds at least t·|A| items of A, hence at least one of any |A| - ceil(t·|A|) + 1 of
  * them. So of each drawn set A only that many items are listed, its rarest, and one pass over the collection meets
@@ -193,8 +196,8 @@ static void judge_set(const struct audit *audit, struct auditor *auditor, uint32
         bool again = other > document && audit->base.is_drawn[document];
         if (other == document || (again && audit->options.top == 0))
             continue;
-        double similarity = twin_set_similarity_at_least(sample_set(audit, sample), set, audit->options.measure,
-                                                         audit->options.threshold);
+        double similarity = twin__set_similarity_at_least(sample_set(audit, sample), set, audit->options.measure,
+                                                          audit->options.threshold);
         if (similarity < 0)
             continue;
         bool found = twin__audit_found(&audit->base, document, other);
@@ -211,7 +214,7 @@ static twin_status judge(struct twin__audit *base, uint32_t document, int worker
     struct audit *audit = (struct audit *)base;
     struct auditor *auditor = &audit->auditors[worker];
     twin_set set;
-    twin_status status = twin_collection_set(&set, base->collection, &auditor->scratch, document, error);
+    twin_status status = twin__collection_set(&set, base->collection, &auditor->scratch, document, error);
     if (status == TWIN_OK)
         judge_set(audit, auditor, document, set);
     return status;
@@ -256,7 +259,7 @@ static twin_status count_best(struct twin__audit *base, twin_error *error)
         audit->similar++;
         audit->found += twin__audit_found(base, all.items[i].a, all.items[i].b);
     }
-    twin_matches_clear(&all);
+    twin__matches_clear(&all);
     return good ? TWIN_OK : twin__fail_memory(error);
 }
 
@@ -271,11 +274,11 @@ static twin_status read_sets(struct audit *audit, size_t left, twin_error *error
     audit->items.count = base->sample_count = 0;
     while (base->sample_count < left && audit->items.count < MOST_ITEMS) {
         twin_set set;
-        twin_status status = twin_collection_set(&set, base->collection, &audit->auditors[0].scratch,
-                                                 base->samples[base->sample_count], error);
+        twin_status status = twin__collection_set(&set, base->collection, &audit->auditors[0].scratch,
+                                                  base->samples[base->sample_count], error);
         if (status != TWIN_OK)
             return status;
-        if (twin_items_reserve(&audit->items, set.count) != TWIN_OK)
+        if (twin__items_reserve(&audit->items, set.count) != TWIN_OK)
             return twin__fail_memory(error);
         if (set.count)
             memcpy(audit->items.items + audit->items.count, set.items, set.count * sizeof *set.items);
@@ -334,10 +337,10 @@ static bool make_auditors(struct audit *audit)
 static void free_auditors(struct audit *audit)
 {
     for (int i = 0; audit->auditors && i < audit->options.exec.workers; i++) {
-        twin_scratch_clear(&audit->auditors[i].scratch);
+        twin__scratch_clear(&audit->auditors[i].scratch);
         free(audit->auditors[i].touched);
         free(audit->auditors[i].is_touched);
-        twin_matches_clear(&audit->auditors[i].seen);
+        twin__matches_clear(&audit->auditors[i].seen);
     }
     free(audit->auditors);
 }
@@ -361,7 +364,7 @@ static void end(struct audit *audit)
 {
     free_auditors(audit);
     postings_clear(&audit->postings);
-    twin_items_clear(&audit->items);
+    twin__items_clear(&audit->items);
     twin__audit_end(&audit->base);
 }
 
@@ -429,8 +432,8 @@ static twin_status audit_documents(twin_matches *out, bool *is_drawn, const twin
         return status;
     options.top = 0;
     if (options.threshold == 0) {
-        options.threshold = twin_collection_scheme(collection)->threshold;
-        options.measure = twin_collection_scheme(collection)->measure;
+        options.threshold = twin__collection_scheme(collection)->threshold;
+        options.measure = twin__collection_scheme(collection)->measure;
     }
     struct audit audit = { .base = { .collection = collection,
                                      .end_batch = take_pairs,
@@ -450,8 +453,8 @@ static twin_status audit_documents(twin_matches *out, bool *is_drawn, const twin
     return status;
 }
 
-twin_status twin_audit_documents(twin_matches *out, bool *is_drawn, const twin_collection *collection,
-                                 twin_document_list documents, twin_audit_options options, twin_error *error)
+twin_status twin__audit_documents(twin_matches *out, bool *is_drawn, const twin_collection *collection,
+                                  twin_document_list documents, twin_audit_options options, twin_error *error)
 {
     struct twin__watch watch;
     twin__watch_begin(&watch, options.progress, &twin__stage_auditing);

@@ -4,7 +4,7 @@
  * pairs of one document of each are wanted.
  *
  * All pairs of a template group that both collections have are as many as the product of its two parts. Where it is only
- * wanted which documents of the first have any (`first_of_crowds`), they are fewer:
+ * wanted which documents of the first have any (`existence_only`), they are fewer:
  *
  *   1. In a group, those of the second collection are kept, and each of the first is compared with them up to the first
  *      that is similar (set_join.h); texts that contain each other, likewise (containment_keepers.h).
@@ -17,11 +17,14 @@
 
 #include "base/error.h"
 #include "base/stages.h"
+#include "collection/contents.h"
 #include "join/engine.h"
 #include "join/join_private.h"
 #include "join/matches.h"
 #include "join/similar_private.h"
 #include "join/verify.h"
+#include "lsh/bands.h"
+#include "sketch/signer.h"
 
 struct once {
     const struct twin__provider *provider;
@@ -137,7 +140,7 @@ static twin_status find_first(twin_matches *out, twin_similar_counts *counts, co
         status = twin__fail_memory(error);
     else
         status = twin__engine_find_part(out, counts, provider, &deciding, (struct twin__engine_part){ 0 }, error);
-    if (status == TWIN_OK && counts->crowds && options->measure == TWIN_JACCARD)
+    if (status == TWIN_OK && counts->template_groups && options->measure == TWIN_JACCARD)
         status = find_copies(&copies, &once, error);
     if (status == TWIN_OK && !twin__matches_move(out, &copies))
         status = twin__fail_memory(error);
@@ -146,7 +149,7 @@ static twin_status find_first(twin_matches *out, twin_similar_counts *counts, co
         drop_repeats(out);
         counts->similar = out->count;
     }
-    twin_matches_clear(&copies);
+    twin__matches_clear(&copies);
     free(once.order);
     return status;
 }
@@ -155,9 +158,9 @@ static twin_status find_first(twin_matches *out, twin_similar_counts *counts, co
 
 static twin_status check(const twin_collection *first, const twin_collection *second, twin_error *error)
 {
-    if (twin_collection_slots(first) == 0 || twin_collection_slots(second) == 0)
+    if (twin__collection_slots(first) == 0 || twin__collection_slots(second) == 0)
         return twin__fail(error, TWIN_EINVAL, "collections of texts have no sets to compare");
-    if (!twin_scheme_equal(twin_collection_scheme(first), twin_collection_scheme(second)))
+    if (!twin__scheme_equal(twin__collection_scheme(first), twin__collection_scheme(second)))
         return twin__fail(error, TWIN_EINVAL, "the two collections were read by different schemes");
     if (twin_collection_count(first).documents + twin_collection_count(second).documents > UINT32_MAX)
         return twin__fail(error, TWIN_ELIMIT, "the two collections have too many documents together");
@@ -182,8 +185,8 @@ static twin_status find(twin_similar *similar, const twin_similar_options *optio
         return twin__fail(error, status, "signatures cannot be kept in the temporary folder: %m");
     if (status != TWIN_OK)
         return twin__fail_status(error, status);
-    status = options->first_of_crowds ? find_first(&similar->matches, &similar->counts, &provider, options, error)
-                                      : twin__similar_find_matches(similar, &provider, options, error);
+    status = options->existence_only ? find_first(&similar->matches, &similar->counts, &provider, options, error)
+                                     : twin__similar_find_matches(similar, &provider, options, error);
     if (status == TWIN_OK)
         number_apart(&similar->matches, provider.split);
     twin__collection_provider_clear(&provider);
@@ -197,10 +200,10 @@ static twin_status find_between(twin_similar **out, const twin_collection *first
         return twin__fail_null(error, !out ? "out" : !first ? "first" : "second");
     twin_status status = check(first, second, error);
     if (status == TWIN_OK)
-        status = twin__similar_complete(&options, twin_collection_scheme(first), error);
-    if (status == TWIN_OK && options.first_of_crowds &&
+        status = twin__similar_complete(&options, twin__collection_scheme(first), error);
+    if (status == TWIN_OK && options.existence_only &&
         (options.method != TWIN_METHOD_BANDS || options.verify != TWIN_VERIFY_EXACT))
-        status = twin__fail(error, TWIN_EINVAL, "first_of_crowds needs bands and exact verification");
+        status = twin__fail(error, TWIN_EINVAL, "existence_only needs bands and exact verification");
     if (status != TWIN_OK)
         return status;
     twin_similar *similar = calloc(1, sizeof *similar);
@@ -256,12 +259,12 @@ static twin_status are_copies(bool *out, const twin_similar *similar, twin_match
         return TWIN_OK;
     twin_scratch scratches[2] = { 0 };
     twin_set a = { 0 }, b = { 0 };
-    twin_status status = twin_collection_set(&a, similar->collection, &scratches[0], match.a, NULL);
+    twin_status status = twin__collection_set(&a, similar->collection, &scratches[0], match.a, NULL);
     if (status == TWIN_OK)
-        status = twin_collection_set(&b, similar->other, &scratches[1], match.b, NULL);
+        status = twin__collection_set(&b, similar->other, &scratches[1], match.b, NULL);
     *out = status == TWIN_OK && a.count == b.count; /* the smaller is contained in the other */
-    twin_scratch_clear(&scratches[0]);
-    twin_scratch_clear(&scratches[1]);
+    twin__scratch_clear(&scratches[0]);
+    twin__scratch_clear(&scratches[1]);
     return status;
 }
 
@@ -384,7 +387,7 @@ static twin_status visit_from_disk(struct expansion *expansion, twin_match_visit
 {
     const twin_collection *first = expansion->similar->collection;
     const uint32_t *distinct;
-    bool has_copies = twin_collection_distinct(&distinct, first) < twin_collection_count(first).documents;
+    bool has_copies = twin__collection_distinct(&distinct, first) < twin_collection_count(first).documents;
     struct twin__match_cursor cursor;
     twin_status status = twin__match_cursor_init(&cursor, &expansion->similar->matches);
     if (status == TWIN_OK)
@@ -402,6 +405,6 @@ twin_status twin__between_each(const twin_similar *similar, twin_copies copies, 
         status = (twin__matches_on_disk(&similar->matches) ? visit_from_disk : visit_documents)(&expansion, visit,
                                                                                                 context);
     twin__copies_clear(&expansion.second);
-    twin_matches_clear(&expansion.partners);
+    twin__matches_clear(&expansion.partners);
     return status;
 }

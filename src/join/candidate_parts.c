@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "base/stages.h"
+#include "collection/contents.h"
 #include "join/engine.h"
 #include "join/join_private.h"
 #include "join/similar_private.h"
@@ -26,7 +27,7 @@ static twin_status create(twin_candidates **out, const twin_collection *collecti
         return twin__fail_memory(error);
     candidates->part = part;
     candidates->documents = twin_collection_count(collection).documents;
-    twin_status status = twin_collection_fingerprint(&candidates->fingerprint, collection);
+    twin_status status = twin__collection_fingerprint(&candidates->fingerprint, collection);
     if (status != TWIN_OK) {
         free(candidates);
         return twin__fail_status(error, status);
@@ -56,8 +57,8 @@ static struct twin__band_range bands_of(twin_part part, size_t bands)
 static twin_status check(const twin_collection *collection, const twin_similar_options *options, twin_part part,
                          twin_error *error)
 {
-    if (options->threshold != 0 || twin_collection_scheme(collection)->measure != TWIN_JACCARD ||
-        twin_collection_slots(collection) == 0)
+    if (options->threshold != 0 || twin__collection_scheme(collection)->measure != TWIN_JACCARD ||
+        twin__collection_slots(collection) == 0)
         return twin__fail(error, TWIN_EINVAL,
                           "candidates are found in parts by the scheme of the collection, and by Jaccard similarity");
     if (part.of > 0 && part.number >= part.of)
@@ -98,7 +99,7 @@ static twin_status find_candidates(twin_candidates **out, const twin_collection 
     twin_candidates *candidates = NULL;
     twin_status status = check(collection, &options, part, error);
     if (status == TWIN_OK)
-        status = twin__similar_complete(&options, twin_collection_scheme(collection), error);
+        status = twin__similar_complete(&options, twin__collection_scheme(collection), error);
     if (status == TWIN_OK)
         status = create(&candidates, collection, part, error);
     if (!candidates)

@@ -18,6 +18,7 @@
 #include "join/groups.h"
 #include "join/join_private.h"
 #include "join/pairs.h"
+#include "lsh/bands.h"
 #include "lsh/large_buckets.h"
 
 /* ---- bands ---- */

@@ -2,7 +2,7 @@
 #ifndef TWIN_JOIN_CANDIDATES_H
 #define TWIN_JOIN_CANDIDATES_H
 
-#include <twinsift/candidates.h>
+#include <twinsift/similar.h>
 
 #include "join/gate.h"
 #include "join/groups.h"

@@ -2,11 +2,12 @@
  *
  * Connected components are found by union and find. What is kept follows in the order of preference: a
  * document that nothing before it has dropped is kept, and all that match it are dropped. Members are listed by keeper (copies, join_private.h). */
-#include <twinsift/cluster.h>
+#include <twinsift/similar.h>
 
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "join/cluster.h"
 #include "join/join_private.h"
 #include "join/matches.h"
 #include "join/similar_private.h"
@@ -26,7 +27,7 @@ static twin_status check(const uint32_t *out, size_t documents, const twin_match
     return TWIN_OK;
 }
 
-twin_status twin_cluster_components(uint32_t *group, size_t documents, const twin_match *matches, size_t count)
+twin_status twin__cluster_components(uint32_t *group, size_t documents, const twin_match *matches, size_t count)
 {
     twin_status status = check(group, documents, matches, count);
     if (status != TWIN_OK)
@@ -90,8 +91,8 @@ static void drop(uint32_t *keeper, double *similarity, uint32_t kept, twin_match
         similarity[dropped] = match.similarity;
 }
 
-twin_status twin_cluster_keepers(uint32_t *keeper, double *similarity, size_t documents, const twin_match *matches,
-                                 size_t count, const uint32_t *order)
+twin_status twin__cluster_keepers(uint32_t *keeper, double *similarity, size_t documents, const twin_match *matches,
+                                  size_t count, const uint32_t *order)
 {
     twin_status status = check(keeper, documents, matches, count);
     if (status != TWIN_OK)
@@ -129,19 +130,19 @@ twin_status twin_cluster_documents(uint32_t *keeper, double *similarity, const t
     if (similar->other)
         return twin__fail(NULL, TWIN_EINVAL, "pairs between two collections make no groups");
     if (twin__matches_on_disk(&similar->matches))
-        return twin__fail(NULL, TWIN_EINVAL, "groups need all pairs in memory: matches_in_memory must be 0");
+        return twin__fail(NULL, TWIN_EINVAL, "groups need all pairs in memory: spill_after must be 0");
     size_t documents = twin_collection_count(similar->collection).documents;
     const uint32_t *firsts = twin_collection_firsts(similar->collection);
     twin_matches unpacked = { 0 };
     const twin_matches *matches = similar->packed.count ? &unpacked : &similar->matches;
     twin_status status = twin__packed_pairs_unpack(&unpacked, similar->packed, similar->collection);
     if (status == TWIN_OK)
-        status = twin_cluster_keepers(keeper, similarity, documents, matches->items, matches->count, NULL);
+        status = twin__cluster_keepers(keeper, similarity, documents, matches->items, matches->count, NULL);
     for (size_t i = 0; i < documents && status == TWIN_OK; i++) { /* a first comes before its copies */
         keeper[i] = keeper[firsts[i]];
         similarity[i] = similarity[firsts[i]];
     }
-    twin_matches_clear(&unpacked);
+    twin__matches_clear(&unpacked);
     return status;
 }
 

@@ -24,6 +24,8 @@
 #include "base/stages.h"
 #include "join/engine.h"
 #include "join/join_private.h"
+#include "join/matches.h"
+#include "lsh/bands.h"
 
 struct worker {
     struct twin__probe_hit *found; /* lists of the index to look through */

@@ -2,6 +2,7 @@
 #ifndef TWIN_JOIN_CONTAINMENT_JOIN_H
 #define TWIN_JOIN_CONTAINMENT_JOIN_H
 
+#include "join/matches.h"
 #include "join/verify.h"
 
 struct twin__containment_options {

@@ -26,6 +26,8 @@
 #include "base/exec.h"
 #include "base/stages.h"
 #include "join/items.h"
+#include "join/matches.h"
+#include "sketch/set.h"
 
 enum {
     FEW_PIVOTS = 64,
@@ -80,7 +82,7 @@ static twin_set pivot_set(const struct pivots *pivots, size_t number)
 
 static void pivots_clear(struct pivots *pivots)
 {
-    twin_items_clear(&pivots->items);
+    twin__items_clear(&pivots->items);
     twin__item_numbers_clear(&pivots->numbers);
     free(pivots->list_starts);
     free(pivots->lists);
@@ -91,7 +93,7 @@ static void pivots_clear(struct pivots *pivots)
 static struct found compare_with_pivots(const struct pivots *pivots, twin_set set, double threshold)
 {
     for (size_t i = 0; i < pivots->count && set.count; i++) {
-        double similarity = twin_set_similarity_at_least(set, pivot_set(pivots, i), TWIN_CONTAINMENT, threshold);
+        double similarity = twin__set_similarity_at_least(set, pivot_set(pivots, i), TWIN_CONTAINMENT, threshold);
         if (similarity >= 0)
             return (struct found){ (uint16_t)i, similarity };
     }
@@ -186,7 +188,7 @@ static struct found look_up_set(const struct pivots *pivots, twin_set set, doubl
     }
     for (size_t i = 0; i < pivots->count; i++) {
         double similarity =
-            common[i] ? twin_similarity_of_counts(set.count, pivot_set(pivots, i).count, common[i], TWIN_CONTAINMENT)
+            common[i] ? twin__similarity_of_counts(set.count, pivot_set(pivots, i).count, common[i], TWIN_CONTAINMENT)
                       : -1;
         if (similarity >= threshold)
             return (struct found){ (uint16_t)i, similarity };

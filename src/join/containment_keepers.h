@@ -4,8 +4,9 @@
 
 #include "join/containment_join.h"
 #include "join/engine.h"
+#include "join/matches.h"
 
-/* Adds matches by which twin_cluster_keepers() decides as by all similar pairs, with the same keeper for each
+/* Adds matches by which twin__cluster_keepers() decides as by all similar pairs, with the same keeper for each
  * document that goes. A failure also fills `error`. */
 twin_status twin__containment_keepers(twin_matches *out, struct twin__containment_counts *counts,
                                       const struct twin__provider *provider, struct twin__containment_options options,

@@ -8,6 +8,8 @@
 
 #include "join/containment_private.h"
 #include "join/join_private.h"
+#include "join/matches.h"
+#include "sketch/set.h"
 
 enum { FEWEST = 4 }; /* pairs of a long document; fewer are left to the provider */
 
@@ -42,7 +44,7 @@ static twin_status compare_some(void *context, size_t begin, size_t end, int wor
         if (status != TWIN_OK)
             return status;
         all->similarities[i] =
-            twin_similarity_of_counts(large.count, small.count, count_common(large, small), TWIN_CONTAINMENT);
+            twin__similarity_of_counts(large.count, small.count, count_common(large, small), TWIN_CONTAINMENT);
     }
     return TWIN_OK;
 }
@@ -57,7 +59,7 @@ static twin_status compare_with_one(twin_matches *out, struct long_pairs *all, s
     if (status != TWIN_OK)
         return status;
     all->set.count = 0;
-    if (twin_items_reserve(&all->set, set.count) != TWIN_OK)
+    if (twin__items_reserve(&all->set, set.count) != TWIN_OK)
         return twin__fail_memory(error);
     if (set.count)
         memcpy(all->set.items, set.items, set.count * sizeof *set.items);
@@ -124,6 +126,6 @@ twin_status twin__containment_compare_long(twin_matches *out, uint64_t *compared
     }
     free(all.pairs.items);
     free(all.similarities);
-    twin_items_clear(&all.set);
+    twin__items_clear(&all.set);
     return status;
 }

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/exec.h"
 #include "join/containment_join.h"
+#include "join/matches.h"
 #include "join/probe_index.h"
 #include "join/shingle_marks.h"
 

@@ -192,14 +192,14 @@ static twin_status settle_groups(struct run *run, twin_error *error)
 
 static void count_groups(twin_similar_counts *counts, const struct twin__groups *groups)
 {
-    enum { LARGEST = sizeof counts->largest_crowds / sizeof counts->largest_crowds[0] };
-    counts->crowds = groups->count;
+    enum { LARGEST = sizeof counts->largest_groups / sizeof counts->largest_groups[0] };
+    counts->template_groups = groups->count;
     for (size_t i = 0; i < groups->count; i++) {
         uint64_t size = groups->items[i].count;
         for (size_t place = 0; place < LARGEST; place++)
-            if (size > counts->largest_crowds[place]) {
-                uint64_t smaller = counts->largest_crowds[place];
-                counts->largest_crowds[place] = size;
+            if (size > counts->largest_groups[place]) {
+                uint64_t smaller = counts->largest_groups[place];
+                counts->largest_groups[place] = size;
                 size = smaller;
             }
     }
@@ -347,8 +347,8 @@ twin_status twin__engine_each(twin_similar_counts *counts, const struct twin__pr
 {
     twin_matches matches = { 0 };
     twin_status status = TWIN_OK;
-    if (options->matches_in_memory &&
-        twin__match_runs_create(&matches, options->matches_in_memory, options->temp_folder) != TWIN_OK)
+    if (options->spill_after &&
+        twin__match_runs_create(&matches, options->spill_after, options->temp_folder) != TWIN_OK)
         status = twin__fail_memory(error);
     if (status == TWIN_OK)
         status = twin__engine_find(&matches, counts, provider, options, error);
@@ -359,7 +359,7 @@ twin_status twin__engine_each(twin_similar_counts *counts, const struct twin__pr
         if (status != TWIN_OK && status != TWIN_ESTOPPED)
             twin__fail_status(error, status);
     }
-    twin_matches_clear(&matches);
+    twin__matches_clear(&matches);
     return status;
 }
 

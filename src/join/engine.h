@@ -2,21 +2,22 @@
 #ifndef TWIN_JOIN_ENGINE_H
 #define TWIN_JOIN_ENGINE_H
 
-#include <twinsift/candidates.h>
+#include <twinsift/similar.h>
 
 #include "join/join_private.h"
+#include "join/matches.h"
 
 /* similar.c: takes from the scheme what the options leave to it, and checks that all of it goes together. */
 twin_status twin__similar_complete(twin_similar_options *options, const twin_scheme *own, twin_error *error);
 
 /* Finds the similar pairs among the documents of the provider and then visits them, sorted by a, then b: the same
- * pairs whatever the executor is. With `matches_in_memory` of the options no more are held in memory. TWIN_ESTOPPED
+ * pairs whatever the executor is. With `spill_after` of the options no more are held in memory. TWIN_ESTOPPED
  * if the visit returned false. A failure also fills `error`. */
 twin_status twin__engine_each(twin_similar_counts *counts, const struct twin__provider *provider,
                               const twin_similar_options *options, twin_match_visit *visit, void *context,
                               twin_error *error);
 
-/* What is enough to decide which documents are kept, in an order of preference (twin_cluster_keepers). */
+/* What is enough to decide which documents are kept, in an order of preference (twin__cluster_keepers). */
 struct twin__deciding_options {
     const twin_similar_options *search; /* by Jaccard similarity or containment, verified exactly */
 

@@ -19,6 +19,7 @@
 #include "join/join_private.h"
 #include "kernels/kernels.h"
 #include "kernels/sort.h"
+#include "sketch/set.h"
 
 /* ---- bins ---- */
 
@@ -28,8 +29,8 @@ void twin__item_bins_clear(struct twin__item_bins *bins)
 {
     free(bins->items);
     free(bins->held);
-    twin_items_clear(&bins->overflow);
-    twin_items_clear(&bins->spare);
+    twin__items_clear(&bins->overflow);
+    twin__items_clear(&bins->spare);
     *bins = (struct twin__item_bins){ 0 };
 }
 
@@ -67,7 +68,7 @@ static void make_empty(struct twin__item_bins *bins)
 static bool reserve_items(twin_items *items, size_t count)
 {
     items->count = 0;
-    return twin_items_reserve(items, count + 1) == TWIN_OK;
+    return twin__items_reserve(items, count + 1) == TWIN_OK;
 }
 
 /* Makes items a set. */
@@ -100,8 +101,8 @@ bool twin__item_bins_fill(struct twin__item_bins *bins, unsigned bits, const uin
 void twin__item_marks_clear(struct twin__item_marks *marks)
 {
     free(marks->marks);
-    twin_items_clear(&marks->missed);
-    twin_items_clear(&marks->spare);
+    twin__items_clear(&marks->missed);
+    twin__items_clear(&marks->spare);
     *marks = (struct twin__item_marks){ 0 };
 }
 
@@ -146,7 +147,7 @@ double twin__item_table_similarity(struct twin__item_table *table, const uint64_
     twin_set overflow = { table->bins.overflow.items, table->bins.overflow.count };
     size_t more =
         overflow.count ? twin_set_common(overflow, (twin_set){ marks->missed.items, marks->missed.count }) : 0;
-    return twin_similarity_of_counts(table->size, marks->found + marks->missed.count, marks->found + more, measure);
+    return twin__similarity_of_counts(table->size, marks->found + marks->missed.count, marks->found + more, measure);
 }
 
 /* ---- numbers ---- */

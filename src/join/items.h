@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <twinsift/set.h>
 
+#include "base/scratch.h"
 #include "join/join_private.h"
 
 /* ---- bins ---- */

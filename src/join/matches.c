@@ -116,7 +116,7 @@ void twin__match_runs_free(struct twin__match_runs *runs)
     free(runs);
 }
 
-void twin_matches_clear(twin_matches *matches)
+void twin__matches_clear(twin_matches *matches)
 {
     if (!matches)
         return;

@@ -9,6 +9,16 @@
 #include <stdbool.h>
 #include <twinsift/similar.h>
 
+/* Those that we hold ourselves begin with {0} and end with twin__matches_clear(). */
+typedef struct twin_matches twin_matches;
+struct twin_matches {
+    twin_match *items;
+    size_t count, capacity;
+    struct twin__match_runs *runs; /* those that are not in memory */
+    uint64_t candidates, verified; /* as in twin_similar_counts, where they are known; else 0 */
+};
+void twin__matches_clear(twin_matches *matches);
+
 twin_status twin__matches_add(twin_matches *matches, twin_match match);
 
 /* Moves all matches of `from` to the end of `out`. False when out of memory: then nothing was moved. */
@@ -26,7 +36,7 @@ struct twin__match_runs {
     twin_error failure; /* of the first that could not be written: later matches are dropped, and nothing is found */
 };
 
-/* Gives an empty list runs; twin_matches_clear() releases them. The folder is "/tmp" if NULL. */
+/* Gives an empty list runs; twin__matches_clear() releases them. The folder is "/tmp" if NULL. */
 twin_status twin__match_runs_create(twin_matches *matches, size_t most, const char *folder);
 void twin__match_runs_free(struct twin__match_runs *runs);
 

@@ -4,12 +4,13 @@
  * and gets some times as many candidates as it will take; these are ranked by their equal slots, a finer order than
  * that of levels, and the best are taken. Each worker collects the pairs of its own documents; sorted, they do not
  * depend on who found them. */
+#include "lsh/forest.h"
 #include <stdlib.h>
-#include <twinsift/forest.h>
 
 #include "base/array.h"
 #include "base/error.h"
 #include "join/similar_private.h"
+#include "lsh/bands.h"
 
 enum {
     DEPTH = 16, /* of a tree, at least: what has the plan's rows in common is ranked by these levels */
@@ -20,7 +21,7 @@ enum {
 struct twin__minhash_forest {
     twin_signatures signatures;
     size_t trees, depth, rows;
-    twin_forest *forest;
+    twin__forest *forest;
 };
 
 /* Labels of tree t are the slots from t·rows on, round the signature: the first `rows` of each tree are its own. */
@@ -37,15 +38,15 @@ static void write_labels(uint32_t *out, const struct twin__minhash_forest *fores
 
 static twin_status plant(struct twin__minhash_forest *forest, uint64_t seed)
 {
-    twin_forest_options options = { forest->trees, forest->depth, seed };
+    twin__forest_options options = { forest->trees, forest->depth, seed };
     uint32_t *labels = malloc(forest->trees * forest->depth * sizeof *labels);
-    twin_status status = labels ? twin_forest_create(&forest->forest, options) : TWIN_ENOMEM;
+    twin_status status = labels ? twin__forest_create(&forest->forest, options) : TWIN_ENOMEM;
     for (size_t i = 0; i < forest->signatures.count && status == TWIN_OK; i++) {
         write_labels(labels, forest, forest->signatures.documents[i]);
-        status = twin_forest_add(forest->forest, forest->signatures.documents[i], labels);
+        status = twin__forest_add(forest->forest, forest->signatures.documents[i], labels);
     }
     if (status == TWIN_OK)
-        status = twin_forest_pack(forest->forest);
+        status = twin__forest_pack(forest->forest);
     free(labels);
     return status;
 }
@@ -54,16 +55,16 @@ twin_status twin__minhash_forest_create(struct twin__minhash_forest **out, twin_
                                         uint64_t seed)
 {
     *out = NULL;
-    if (plan.bands == 0 || plan.rows == 0 || plan.rows > signatures.slots || plan.rows > TWIN_FOREST_MAX_DEPTH)
+    if (plan.bands == 0 || plan.rows == 0 || plan.rows > signatures.slots || plan.rows > TWIN__FOREST_MAX_DEPTH)
         return twin__fail(NULL, TWIN_EINVAL, "a forest cannot have %zu trees of %zu rows: at most %d, and %zu slots",
-                          plan.bands, plan.rows, (int)TWIN_FOREST_MAX_DEPTH, signatures.slots);
+                          plan.bands, plan.rows, (int)TWIN__FOREST_MAX_DEPTH, signatures.slots);
     struct twin__minhash_forest *forest = calloc(1, sizeof *forest);
     if (!forest)
         return TWIN_ENOMEM;
     size_t depth = plan.rows > DEPTH ? plan.rows : DEPTH;
     *forest = (struct twin__minhash_forest){ .signatures = signatures,
-                                             .trees = plan.bands < TWIN_FOREST_MAX_TREES ? plan.bands
-                                                                                         : TWIN_FOREST_MAX_TREES,
+                                             .trees = plan.bands < TWIN__FOREST_MAX_TREES ? plan.bands
+                                                                                          : TWIN__FOREST_MAX_TREES,
                                              .depth = depth < signatures.slots ? depth : signatures.slots,
                                              .rows = plan.rows };
     twin_status status = plant(forest, seed);
@@ -79,7 +80,7 @@ void twin__minhash_forest_free(struct twin__minhash_forest *forest)
 {
     if (!forest)
         return;
-    twin_forest_free(forest->forest);
+    twin__forest_free(forest->forest);
     free(forest);
 }
 
@@ -90,8 +91,8 @@ struct ranked {
 };
 
 struct search_worker {
-    twin_forest_scratch scratch;
-    twin_forest_candidate *candidates;
+    twin__forest_scratch scratch;
+    twin__forest_candidate *candidates;
     uint64_t *copies;
     uint32_t *labels;
     struct ranked *ranked;
@@ -136,12 +137,12 @@ static twin_status rank(struct search_worker *worker, const struct forest_search
 
 /* Ranks a candidate and those that have its signature. */
 static twin_status rank_copies(struct search_worker *worker, const struct forest_search *search, uint32_t document,
-                               twin_forest_candidate candidate, bool *more)
+                               twin__forest_candidate candidate, bool *more)
 {
     if (candidate.copies == 1)
         return rank(worker, search, document, (uint32_t)candidate.id);
     size_t most = MOST_COPIES * search->query.take;
-    size_t count = twin_forest_copies(worker->copies, search->forest->forest, candidate.id, most);
+    size_t count = twin__forest_copies(worker->copies, search->forest->forest, candidate.id, most);
     *more |= count > most;
     twin_status status = TWIN_OK;
     for (size_t i = 0; i < count && i < most && status == TWIN_OK; i++)
@@ -165,12 +166,12 @@ static twin_status take_best(struct search_worker *worker, size_t take, uint32_t
 static twin_status search_one(struct search_worker *worker, const struct forest_search *search, size_t i)
 {
     uint32_t document = search->query.documents[i];
-    twin_forest_query_options options = { SLACK * search->query.take + 1, search->forest->rows };
+    twin__forest_query_options options = { SLACK * search->query.take + 1, search->forest->rows };
     size_t count;
     worker->ranked_count = 0;
     write_labels(worker->labels, search->forest, document);
-    twin_status status = twin_forest_query(worker->candidates, &count, search->forest->forest, &worker->scratch,
-                                           worker->labels, options);
+    twin_status status = twin__forest_query(worker->candidates, &count, search->forest->forest, &worker->scratch,
+                                            worker->labels, options);
     bool more = count == options.most;
     for (size_t c = 0; c < count && status == TWIN_OK; c++)
         status = rank_copies(worker, search, document, worker->candidates[c], &more);
@@ -210,7 +211,7 @@ static void free_workers(struct forest_search *search)
 {
     for (int i = 0; search->workers && i < search->query.exec.workers; i++) {
         struct search_worker *worker = &search->workers[i];
-        twin_forest_scratch_clear(&worker->scratch);
+        twin__forest_scratch_clear(&worker->scratch);
         free(worker->candidates);
         free(worker->copies);
         free(worker->labels);

@@ -21,6 +21,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "join/matches.h"
 
 struct rounds {
     const struct twin__provider *provider;
@@ -116,7 +117,7 @@ static twin_status compare_round(struct rounds *rounds, const struct twin__pairs
         status = twin__fail_memory(error);
     if (components)
         twin__components_flatten(components);
-    twin_matches_clear(&found);
+    twin__matches_clear(&found);
     return status;
 }
 

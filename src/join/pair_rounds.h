@@ -8,7 +8,7 @@
 
 struct twin__pair_rounds_options {
     /* TWIN__JOIN_ALL:     all similar pairs are added.
-     * TWIN__JOIN_KEPT:    as many as twin_cluster_keepers() needs to decide as by all of them, if documents with lower
+     * TWIN__JOIN_KEPT:    as many as twin__cluster_keepers() needs to decide as by all of them, if documents with lower
      *                     numbers are preferred. Documents of joined groups may be similar to others besides.
      * TWIN__JOIN_CONNECT: as many as connect the components of all similar pairs. */
     enum twin__join_mode mode;

@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "join/matches.h"
 #include "kernels/sort.h"
 
 /* ---- lists ---- */
@@ -62,7 +63,7 @@ void twin__pair_overflow_clear(struct twin__pair_overflow *overflow)
     if (overflow->most == 0)
         return;
     pthread_mutex_destroy(&overflow->lock);
-    twin_matches_clear(&overflow->matches);
+    twin__matches_clear(&overflow->matches);
     *overflow = (struct twin__pair_overflow){ 0 };
 }
 

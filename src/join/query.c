@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "join/gate.h"
+#include "sketch/set.h"
 
 static size_t least_equal(const struct twin__query *query, double threshold)
 {
@@ -67,7 +68,7 @@ static twin_status compare_hit(double *out, const struct twin__query *query, dou
 {
     twin_set set;
     twin_status status = query->fetch(&set, query->context, document, error);
-    *out = status == TWIN_OK ? twin_set_similarity_at_least(query->set, set, query->measure, threshold) : -1;
+    *out = status == TWIN_OK ? twin__set_similarity_at_least(query->set, set, query->measure, threshold) : -1;
     return status;
 }
 

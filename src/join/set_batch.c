@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/exec.h"
+#include "base/scratch.h"
 #include "join/gate.h"
 #include "join/set_join.h"
 #include "join/verify.h"

@@ -482,7 +482,7 @@ static void state_free(struct twin__join_state *state)
         twin__index_scratch_clear(&state->workers[i].scratch);
         twin__item_marks_clear(&state->workers[i].marks);
         free(state->workers[i].store);
-        twin_matches_clear(&state->workers[i].links);
+        twin__matches_clear(&state->workers[i].links);
     }
     for (size_t i = 0; state->groups && i < state->groups_listed->count; i++)
         twin__set_index_clear(&state->groups[i].index);

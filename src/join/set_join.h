@@ -37,7 +37,7 @@ struct twin__set_join_options {
 /* Adds similar pairs within the groups to the matches, in the same order whatever the executor is, and to *compared how many
  * pairs were compared. None is missed.
  * For TWIN__JOIN_KEPT the matches are at first those outside groups. A document is kept unless it is similar to one that is
- * kept and comes earlier in the order of preference (twin_cluster_keepers); of two collections those of the second are kept
+ * kept and comes earlier in the order of preference (twin__cluster_keepers); of two collections those of the second are kept
  * in any case, and come first. The documents of groups are put in another order, also across groups.
  * A failure also fills `error`. */
 twin_status twin__set_join(twin_matches *matches, uint64_t *compared, const struct twin__provider *provider,

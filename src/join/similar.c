@@ -1,4 +1,4 @@
-/* similar.c — the similar pairs of a collection, and what is similar to one more document.
+/* similar.c — the similar pairs of a collection.
  *
  * The pairs come from the engine (engine.c), to which the collection is a provider of signatures and sets. One query
  * goes the same way for a single signature: its candidates are those in its buckets (twin_bands), and query.c verifies
@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/exec.h"
 #include "base/stages.h"
+#include "collection/contents.h"
 #include "edit/edit_characters.h"
 #include "join/engine.h"
 #include "join/matches.h"
@@ -45,8 +46,8 @@ twin_status twin__similar_find_matches(twin_similar *similar, const struct twin_
                                        const twin_similar_options *options, twin_error *error)
 {
     twin_matches *matches = &similar->matches;
-    if (options->matches_in_memory && options->method == TWIN_METHOD_BANDS &&
-        twin__match_runs_create(matches, options->matches_in_memory, options->temp_folder) != TWIN_OK)
+    if (options->spill_after && options->method == TWIN_METHOD_BANDS &&
+        twin__match_runs_create(matches, options->spill_after, options->temp_folder) != TWIN_OK)
         return twin__fail_memory(error);
     twin_status status = twin__engine_find(matches, &similar->counts, provider, options, error);
     return status == TWIN_OK ? twin__match_runs_failure(error, matches->runs) : status;
@@ -57,10 +58,10 @@ static twin_status find_similar(twin_similar **out, const twin_collection *colle
 {
     if (!out || !collection)
         return twin__fail_null(error, out ? "collection" : "out");
-    if (twin_collection_slots(collection) == 0)
+    if (twin__collection_slots(collection) == 0)
         return twin__fail(error, TWIN_EINVAL,
                           "a collection of texts has no sets to compare; see twin_edit_join_find()");
-    twin_status status = twin__similar_complete(&options, twin_collection_scheme(collection), error);
+    twin_status status = twin__similar_complete(&options, twin__collection_scheme(collection), error);
     if (status != TWIN_OK)
         return status;
     twin_similar *similar = calloc(1, sizeof *similar);
@@ -103,7 +104,7 @@ void twin_similar_free(twin_similar *similar)
 {
     if (!similar)
         return;
-    twin_matches_clear(&similar->matches);
+    twin__matches_clear(&similar->matches);
     free(similar->packed.items);
     free(similar);
 }
@@ -113,7 +114,7 @@ twin_similar_counts twin_similar_count(const twin_similar *similar)
     return similar ? similar->counts : (twin_similar_counts){ 0 };
 }
 
-size_t twin_similar_matches(const twin_match **out, const twin_similar *similar)
+size_t twin__similar_matches(const twin_match **out, const twin_similar *similar)
 {
     bool all = similar && !similar->matches.runs;
     if (out)
@@ -138,70 +139,4 @@ twin_status twin__packed_pairs_unpack(twin_matches *out, struct twin__packed_pai
     for (size_t i = 0; i < pairs.count; i++)
         out->items[out->count++] = twin__packed_match(pairs.items[i], collection);
     return TWIN_OK;
-}
-
-/* ---- one query ---- */
-
-struct query_run {
-    struct twin__query query;
-    struct twin__query_hits hits;
-    const twin_collection *collection;
-    twin_scratch *scratch;
-    bool no_memory;
-};
-
-static twin_status fetch_candidate(twin_set *out, void *context, uint64_t document, twin_error *error)
-{
-    struct query_run *run = context;
-    return twin_collection_set(out, run->collection, run->scratch, (uint32_t)document, error);
-}
-
-static bool visit_candidate(void *context, uint32_t document)
-{
-    struct query_run *run = context;
-    const uint32_t *signature = twin_collection_signatures(run->collection) + document * run->query.slots;
-    run->no_memory = twin__query_propose(&run->hits, &run->query, document, signature) != TWIN_OK;
-    return !run->no_memory;
-}
-
-static twin_status answer(twin_matches *out, struct query_run *run, const twin_bands *bands, twin_error *error)
-{
-    twin__query_begin(&run->hits, &run->query);
-    twin_bands_query(bands, run->query.signature, visit_candidate, run);
-    twin_status status =
-        run->no_memory ? twin__fail_memory(error) : twin__query_verify(&run->hits, &run->query, error);
-    for (size_t i = 0; i < run->hits.count && status == TWIN_OK; i++) {
-        struct twin__query_hit hit = run->hits.items[i];
-        if (twin__matches_add(out, (twin_match){ 0, (uint32_t)hit.document, hit.similarity }) != TWIN_OK)
-            status = twin__fail_memory(error);
-    }
-    return status;
-}
-
-twin_status twin_similar_to(twin_matches *out, const twin_collection *collection, twin_similar_options options,
-                            twin_similar_query query, twin_scratch *scratch, twin_error *error)
-{
-    if (!out || !collection || !query.bands || !query.signature || !scratch)
-        return twin__fail_null(error, !out               ? "out"
-                                      : !collection      ? "collection"
-                                      : !query.bands     ? "query.bands"
-                                      : !query.signature ? "query.signature"
-                                                         : "scratch");
-    out->count = 0;
-    twin_status status = twin__similar_complete(&options, twin_collection_scheme(collection), error);
-    if (status != TWIN_OK || query.set.count == 0)
-        return status;
-    struct query_run run = { .query = { .signature = query.signature,
-                                        .slots = twin_collection_slots(collection),
-                                        .set = query.set,
-                                        .measure = options.measure,
-                                        .threshold = options.threshold,
-                                        .verify = options.verify,
-                                        .fetch = fetch_candidate },
-                             .collection = collection,
-                             .scratch = scratch };
-    run.query.context = &run;
-    status = answer(out, &run, query.bands, error);
-    free(run.hits.items);
-    return status;
 }

@@ -270,7 +270,7 @@ static twin_status visit_sorted(struct expansion *expansion, size_t documents, t
         status = list_products(&all, expansion, documents);
     if (status == TWIN_OK)
         status = twin__matches_visit_sorted(&all, visit, context);
-    twin_matches_clear(&all);
+    twin__matches_clear(&all);
     return status;
 }
 
@@ -298,6 +298,6 @@ twin_status twin_similar_each(const twin_similar *similar, twin_copies copies, t
     twin__copies_clear(&expansion.same);
     lists_clear(&expansion.matches);
     twin__match_cursor_clear(&expansion.cursor);
-    twin_matches_clear(&expansion.partners);
+    twin__matches_clear(&expansion.partners);
     return status;
 }

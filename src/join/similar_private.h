@@ -6,7 +6,7 @@
  *   minhash_forest.c  candidates from a forest
  *   gate.c            which candidates are worth comparing
  *   verify.c          compares them
- *   similar.c         the public face: pairs of a collection, one query
+ *   similar.c         the public face: pairs of a collection
  *   between.c         pairs between two collections
  *   similar_each.c    pairs of documents from pairs of distinct ones */
 #ifndef TWIN_JOIN_SIMILAR_PRIVATE_H
@@ -15,6 +15,8 @@
 #include <twinsift/similar.h>
 
 #include "join/candidates.h"
+#include "join/matches.h"
+#include "lsh/bands.h"
 
 /* ---- pairs of texts by edit distance, eight bytes each: there may be a hundred million of them */
 
@@ -119,5 +121,8 @@ struct twin__minhash_forest_query {
 twin_status twin__minhash_forest_pairs(struct twin__pairs *out, bool *more, uint64_t *seen,
                                        const struct twin__minhash_forest *forest,
                                        struct twin__minhash_forest_query query);
+
+/* The pairs of distinct documents, sorted by a, then b; none if `spill_after` was set. */
+size_t twin__similar_matches(const twin_match **out, const twin_similar *similar);
 
 #endif

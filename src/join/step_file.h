@@ -5,7 +5,7 @@
 #ifndef TWIN_JOIN_STEP_FILE_H
 #define TWIN_JOIN_STEP_FILE_H
 
-#include <twinsift/candidates.h>
+#include <twinsift/similar.h>
 
 #include "base/checked_stream.h"
 

@@ -14,6 +14,7 @@
 #include "base/stages.h"
 #include "join/join_private.h"
 #include "join/set_join.h"
+#include "sketch/set.h"
 
 /* ---- components ---- */
 
@@ -240,7 +241,7 @@ static twin_status compare_sets(double *out, void *context, struct twin__content
 {
     (void)worker;
     const struct twin__set_rule *rule = context;
-    *out = twin_set_similarity_at_least(twin__content_set(a), twin__content_set(b), rule->measure, rule->threshold);
+    *out = twin__set_similarity_at_least(twin__content_set(a), twin__content_set(b), rule->measure, rule->threshold);
     return TWIN_OK;
 }
 

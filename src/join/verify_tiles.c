@@ -17,6 +17,7 @@
 #include "base/stages.h"
 #include "join/items.h"
 #include "join/join_private.h"
+#include "join/matches.h"
 
 /* ---- an order that needs few contents at a time ---- */
 

@@ -2,7 +2,7 @@
  *
  * Queried with CPUID and not through the compiler's run-time library, which not every toolchain has. A vector level
  * counts only if the operating system also saves its registers. */
-#include <twinsift/cpu.h>
+#include <twinsift/exec.h>
 
 #include <stdatomic.h>
 

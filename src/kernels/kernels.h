@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <twinsift/cpu.h>
+#include <twinsift/exec.h>
 
 /* Index of the first byte of p[0..n) that is '"', '\\' or below 0x20; n when there is none. */
 typedef size_t twin__find_string_end_fn(const char *p, size_t n);

@@ -9,7 +9,7 @@
 #include <assert.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <twinsift/minhash.h>
+#include <twinsift/scheme.h>
 
 #include "base/error.h"
 #include "base/exec.h"
@@ -17,6 +17,7 @@
 #include "base/stages.h"
 #include "kernels/sort.h"
 #include "lsh/banding.h"
+#include "lsh/bands.h"
 #include "lsh/bucket_bits.h"
 #include "lsh/bucket_pairs.h"
 #include "lsh/large_buckets.h"
@@ -226,8 +227,8 @@ static twin_status pair_bands_of(twin_signatures signatures, twin_band_options o
                              (struct twin__band_visits){ .pair = visit, .context = context }, progress);
 }
 
-twin_status twin_bands_pairs(twin_signatures signatures, twin_band_options options, twin_exec exec,
-                             twin_pair_visit *visit, void *context, twin_progress progress)
+twin_status twin__bands_pairs(twin_signatures signatures, twin_band_options options, twin_exec exec,
+                              twin_pair_visit *visit, void *context, twin_progress progress)
 {
     struct twin__watch watch;
     twin__watch_begin(&watch, progress, &twin__stage_banding);

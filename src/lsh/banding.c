@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/exec.h"
+#include "lsh/bands.h"
 #include "lsh/large_buckets.h"
 
 /* The hash of the rows of one band, wherever a bucket is made of it: XXH3-64, under `seed`, of `count` numbers of

@@ -2,8 +2,8 @@
 #ifndef TWIN_LSH_BUCKET_PAIRS_H
 #define TWIN_LSH_BUCKET_PAIRS_H
 
+#include "lsh/bands.h"
 #include <stdbool.h>
-#include <twinsift/bands.h>
 
 #include "base/spill.h"
 

@@ -26,7 +26,7 @@ enum {
 
 /* ---- rows and runs ---- */
 
-static void set_group(const twin_forest *forest, uint8_t *row, uint32_t group)
+static void set_group(const twin__forest *forest, uint8_t *row, uint32_t group)
 {
     uint8_t *p = row + forest->options.depth;
     p[0] = (uint8_t)(group >> 24);
@@ -51,17 +51,17 @@ static size_t lower_bound(const uint8_t *rows, size_t count, size_t stride, cons
     return low;
 }
 
-static size_t run_bytes(const twin_forest *forest, const struct twin__forest_run *run)
+static size_t run_bytes(const twin__forest *forest, const struct twin__forest_run *run)
 {
     return (run->capacity + run->mark_count) * forest->options.trees * forest->stride;
 }
 
-static bool alive(const twin_forest *forest, const uint8_t *row)
+static bool alive(const twin__forest *forest, const uint8_t *row)
 {
     return forest->groups[twin__forest_group_of(forest, row)].count > 0;
 }
 
-static size_t count_alive(const twin_forest *forest, const struct twin__forest_run *run)
+static size_t count_alive(const twin__forest *forest, const struct twin__forest_run *run)
 {
     size_t count = 0;
     for (size_t i = 0; i < run->count; i++)
@@ -69,7 +69,7 @@ static size_t count_alive(const twin_forest *forest, const struct twin__forest_r
     return count;
 }
 
-static void release_dead(twin_forest *forest, const struct twin__forest_run *run)
+static void release_dead(twin__forest *forest, const struct twin__forest_run *run)
 {
     for (size_t i = 0; i < run->count; i++) {
         const uint8_t *row = run->rows + i * forest->stride;
@@ -80,7 +80,7 @@ static void release_dead(twin_forest *forest, const struct twin__forest_run *run
     }
 }
 
-static void merge_tree(uint8_t *out, const twin_forest *forest, const struct twin__forest_run *x,
+static void merge_tree(uint8_t *out, const twin__forest *forest, const struct twin__forest_run *x,
                        const struct twin__forest_run *y, size_t tree)
 {
     const size_t stride = forest->stride;
@@ -98,7 +98,7 @@ static void merge_tree(uint8_t *out, const twin_forest *forest, const struct twi
     }
 }
 
-static void set_marks(const twin_forest *forest, const struct twin__forest_run *run, size_t tree)
+static void set_marks(const twin__forest *forest, const struct twin__forest_run *run, size_t tree)
 {
     const size_t stride = forest->stride;
     const uint8_t *row = twin__forest_tree(forest, run, tree) + (TWIN__FOREST_MARK_EVERY - 1) * stride;
@@ -108,7 +108,7 @@ static void set_marks(const twin_forest *forest, const struct twin__forest_run *
 }
 
 /* Merges two runs into a new one without dead groups, whose numbers become free. The old runs are unchanged. */
-static twin_status merge(struct twin__forest_run *out, twin_forest *forest, const struct twin__forest_run *x,
+static twin_status merge(struct twin__forest_run *out, twin__forest *forest, const struct twin__forest_run *x,
                          const struct twin__forest_run *y)
 {
     size_t count = count_alive(forest, x) + count_alive(forest, y);
@@ -130,7 +130,7 @@ static twin_status merge(struct twin__forest_run *out, twin_forest *forest, cons
 }
 
 /* Merges the last two runs. */
-static twin_status merge_last(twin_forest *forest)
+static twin_status merge_last(twin__forest *forest)
 {
     struct twin__forest_run merged, *x = &forest->runs[forest->run_count - 2], *y = x + 1;
     twin_status status = merge(&merged, forest, x, y);
@@ -144,7 +144,7 @@ static twin_status merge_last(twin_forest *forest)
 }
 
 /* Empties the fresh run into the others. */
-static twin_status flush(twin_forest *forest)
+static twin_status flush(twin__forest *forest)
 {
     struct twin__forest_run merged;
     const struct twin__forest_run nothing = { .rows = forest->row };
@@ -165,7 +165,7 @@ static twin_status flush(twin_forest *forest)
     return TWIN_OK;
 }
 
-twin_status twin_forest_pack(twin_forest *forest)
+twin_status twin__forest_pack(twin__forest *forest)
 {
     if (!forest)
         return twin__fail_null(NULL, "forest");
@@ -186,23 +186,23 @@ twin_status twin_forest_pack(twin_forest *forest)
 
 /* ---- adding and removing ---- */
 
-twin_status twin_forest_create(twin_forest **out, twin_forest_options options)
+twin_status twin__forest_create(twin__forest **out, twin__forest_options options)
 {
     if (!out)
         return twin__fail_null(NULL, "out");
     *out = NULL;
-    if (options.trees > TWIN_FOREST_MAX_TREES)
-        return twin__fail(NULL, TWIN_EINVAL, "trees must be 1 to %d, not %zu", (int)TWIN_FOREST_MAX_TREES,
+    if (options.trees > TWIN__FOREST_MAX_TREES)
+        return twin__fail(NULL, TWIN_EINVAL, "trees must be 1 to %d, not %zu", (int)TWIN__FOREST_MAX_TREES,
                           options.trees);
-    if (options.depth > TWIN_FOREST_MAX_DEPTH)
-        return twin__fail(NULL, TWIN_EINVAL, "depth must be 1 to %d, not %zu", (int)TWIN_FOREST_MAX_DEPTH,
+    if (options.depth > TWIN__FOREST_MAX_DEPTH)
+        return twin__fail(NULL, TWIN_EINVAL, "depth must be 1 to %d, not %zu", (int)TWIN__FOREST_MAX_DEPTH,
                           options.depth);
     if (options.trees == 0)
         options.trees = DEFAULT_TREES;
     if (options.depth == 0)
         options.depth = DEFAULT_DEPTH;
     size_t stride = options.depth + GROUP_BYTES;
-    twin_forest *forest = calloc(1, sizeof *forest + options.trees * stride);
+    twin__forest *forest = calloc(1, sizeof *forest + options.trees * stride);
     if (!forest)
         return TWIN_ENOMEM;
     forest->options = options;
@@ -211,14 +211,14 @@ twin_status twin_forest_create(twin_forest **out, twin_forest_options options)
         (struct twin__forest_run){ .rows = malloc(FRESH_ROWS * options.trees * stride), .capacity = FRESH_ROWS };
     if (!forest->fresh.rows || twin__forest_index_grow(forest, TWIN__FOREST_GROUPS) != TWIN_OK ||
         twin__forest_index_grow(forest, TWIN__FOREST_MEMBERS) != TWIN_OK) {
-        twin_forest_free(forest);
+        twin__forest_free(forest);
         return TWIN_ENOMEM;
     }
     *out = forest;
     return TWIN_OK;
 }
 
-void twin_forest_free(twin_forest *forest)
+void twin__forest_free(twin__forest *forest)
 {
     if (!forest)
         return;
@@ -232,7 +232,7 @@ void twin_forest_free(twin_forest *forest)
     free(forest);
 }
 
-static void insert_rows(twin_forest *forest, uint32_t group)
+static void insert_rows(twin__forest *forest, uint32_t group)
 {
     const size_t stride = forest->stride;
     struct twin__forest_run *fresh = &forest->fresh;
@@ -246,7 +246,7 @@ static void insert_rows(twin_forest *forest, uint32_t group)
     fresh->count++;
 }
 
-static twin_status make_room(twin_forest *forest)
+static twin_status make_room(twin__forest *forest)
 {
     twin_status status = twin__forest_grow(forest, TWIN__FOREST_MEMBERS);
     if (status == TWIN_OK)
@@ -260,7 +260,7 @@ static twin_status make_room(twin_forest *forest)
     return status;
 }
 
-static uint32_t new_group(twin_forest *forest, twin_digest digest, const uint32_t *labels)
+static uint32_t new_group(twin__forest *forest, twin_digest digest, const uint32_t *labels)
 {
     uint32_t group = twin__forest_take(forest, TWIN__FOREST_GROUPS);
     forest->groups[group] = (struct twin__forest_group){ .digest = digest };
@@ -270,7 +270,7 @@ static uint32_t new_group(twin_forest *forest, twin_digest digest, const uint32_
     return group;
 }
 
-twin_status twin_forest_add(twin_forest *forest, uint64_t id, const uint32_t *labels)
+twin_status twin__forest_add(twin__forest *forest, uint64_t id, const uint32_t *labels)
 {
     if (!forest || !labels)
         return twin__fail_null(NULL, forest ? "labels" : "forest");
@@ -294,7 +294,7 @@ twin_status twin_forest_add(twin_forest *forest, uint64_t id, const uint32_t *la
     return TWIN_OK;
 }
 
-twin_status twin_forest_remove(twin_forest *forest, uint64_t id)
+twin_status twin__forest_remove(twin__forest *forest, uint64_t id)
 {
     if (!forest)
         return twin__fail_null(NULL, "forest");
@@ -310,21 +310,21 @@ twin_status twin_forest_remove(twin_forest *forest, uint64_t id)
     /* Half of the rows are dead: pack. When out of memory, they stay. */
     if (forest->dead > FRESH_ROWS &&
         2 * forest->dead > forest->used[TWIN__FOREST_GROUPS] - forest->available[TWIN__FOREST_GROUPS])
-        (void)twin_forest_pack(forest);
+        (void)twin__forest_pack(forest);
     return TWIN_OK;
 }
 
-size_t twin_forest_count(const twin_forest *forest)
+size_t twin__forest_count(const twin__forest *forest)
 {
     return forest ? forest->used[TWIN__FOREST_MEMBERS] - forest->available[TWIN__FOREST_MEMBERS] : 0;
 }
 
-size_t twin_forest_distinct(const twin_forest *forest)
+size_t twin__forest_distinct(const twin__forest *forest)
 {
     return forest ? forest->used[TWIN__FOREST_GROUPS] - forest->available[TWIN__FOREST_GROUPS] - forest->dead : 0;
 }
 
-size_t twin_forest_bytes(const twin_forest *forest)
+size_t twin__forest_bytes(const twin__forest *forest)
 {
     if (!forest)
         return 0;
@@ -338,7 +338,7 @@ size_t twin_forest_bytes(const twin_forest *forest)
                        sizeof(uint32_t);
 }
 
-size_t twin_forest_copies(uint64_t *out, const twin_forest *forest, uint64_t id, size_t most)
+size_t twin__forest_copies(uint64_t *out, const twin__forest *forest, uint64_t id, size_t most)
 {
     int64_t found = forest && (out || most == 0)
                         ? twin__forest_look_up(forest, TWIN__FOREST_MEMBERS, twin__forest_id_key(forest, id))

@@ -9,7 +9,7 @@
 
 /* ---- the index ---- */
 
-static twin_digest key_of(const twin_forest *forest, enum twin__forest_list which, uint32_t number)
+static twin_digest key_of(const twin__forest *forest, enum twin__forest_list which, uint32_t number)
 {
     if (which == TWIN__FOREST_GROUPS)
         return forest->groups[number].digest;
@@ -17,7 +17,7 @@ static twin_digest key_of(const twin_forest *forest, enum twin__forest_list whic
 }
 
 /* The slot where a key is, or where it belongs. */
-static size_t find_slot(const twin_forest *forest, enum twin__forest_list which, twin_digest key)
+static size_t find_slot(const twin__forest *forest, enum twin__forest_list which, twin_digest key)
 {
     const struct twin__forest_index *index = &forest->index[which];
     size_t at = key.low & index->mask;
@@ -29,19 +29,19 @@ static size_t find_slot(const twin_forest *forest, enum twin__forest_list which,
     return at;
 }
 
-int64_t twin__forest_look_up(const twin_forest *forest, enum twin__forest_list which, twin_digest key)
+int64_t twin__forest_look_up(const twin__forest *forest, enum twin__forest_list which, twin_digest key)
 {
     return (int64_t)forest->index[which].slots[find_slot(forest, which, key)] - 1;
 }
 
-void twin__forest_index_put(twin_forest *forest, enum twin__forest_list which, uint32_t number)
+void twin__forest_index_put(twin__forest *forest, enum twin__forest_list which, uint32_t number)
 {
     forest->index[which].slots[find_slot(forest, which, key_of(forest, which, number))] = number + 1;
     forest->index[which].used++;
 }
 
 /* Removes a number, and moves its successors back so that no search ends too early. */
-static void index_drop(twin_forest *forest, enum twin__forest_list which, uint32_t number)
+static void index_drop(twin__forest *forest, enum twin__forest_list which, uint32_t number)
 {
     struct twin__forest_index *index = &forest->index[which];
     size_t hole = find_slot(forest, which, key_of(forest, which, number));
@@ -56,7 +56,7 @@ static void index_drop(twin_forest *forest, enum twin__forest_list which, uint32
     index->used--;
 }
 
-twin_status twin__forest_index_grow(twin_forest *forest, enum twin__forest_list which)
+twin_status twin__forest_index_grow(twin__forest *forest, enum twin__forest_list which)
 {
     struct twin__forest_index *index = &forest->index[which], old = *index;
     if (4 * (old.used + 1) <= 3 * old.mask)
@@ -75,7 +75,7 @@ twin_status twin__forest_index_grow(twin_forest *forest, enum twin__forest_list 
 
 /* ---- groups and members ---- */
 
-twin_status twin__forest_grow(twin_forest *forest, enum twin__forest_list which)
+twin_status twin__forest_grow(twin__forest *forest, enum twin__forest_list which)
 {
     if (forest->available[which] > 0 || forest->used[which] < forest->capacity[which])
         return TWIN_OK;
@@ -95,7 +95,7 @@ twin_status twin__forest_grow(twin_forest *forest, enum twin__forest_list which)
     return TWIN_OK;
 }
 
-uint32_t twin__forest_take(twin_forest *forest, enum twin__forest_list which)
+uint32_t twin__forest_take(twin__forest *forest, enum twin__forest_list which)
 {
     if (forest->available[which] == 0)
         return (uint32_t)forest->used[which]++;
@@ -106,7 +106,7 @@ uint32_t twin__forest_take(twin_forest *forest, enum twin__forest_list which)
     return number;
 }
 
-void twin__forest_give_back(twin_forest *forest, enum twin__forest_list which, uint32_t number)
+void twin__forest_give_back(twin__forest *forest, enum twin__forest_list which, uint32_t number)
 {
     index_drop(forest, which, number);
     *(which == TWIN__FOREST_GROUPS ? &forest->groups[number].first : &forest->members[number].next) =
@@ -115,7 +115,7 @@ void twin__forest_give_back(twin_forest *forest, enum twin__forest_list which, u
     forest->available[which]++;
 }
 
-void twin__forest_join(twin_forest *forest, uint32_t group, uint32_t member)
+void twin__forest_join(twin__forest *forest, uint32_t group, uint32_t member)
 {
     struct twin__forest_group *g = &forest->groups[group];
     forest->members[member].group = group;
@@ -129,7 +129,7 @@ void twin__forest_join(twin_forest *forest, uint32_t group, uint32_t member)
     g->count++;
 }
 
-void twin__forest_leave(twin_forest *forest, uint32_t member)
+void twin__forest_leave(twin__forest *forest, uint32_t member)
 {
     const struct twin__forest_member *m = &forest->members[member];
     struct twin__forest_group *g = &forest->groups[m->group];

@@ -3,7 +3,7 @@
 #ifndef TWIN_LSH_FOREST_PRIVATE_H
 #define TWIN_LSH_FOREST_PRIVATE_H
 
-#include <twinsift/forest.h>
+#include "lsh/forest.h"
 #include <twinsift/hash.h>
 
 #include "base/random.h"
@@ -43,8 +43,8 @@ struct twin__forest_index {
 
 enum twin__forest_list { TWIN__FOREST_GROUPS, TWIN__FOREST_MEMBERS };
 
-struct twin_forest {
-    twin_forest_options options;
+struct twin__forest {
+    twin__forest_options options;
     size_t stride; /* bytes of a row */
     struct twin__forest_group *groups;
     struct twin__forest_member *members;
@@ -59,25 +59,25 @@ struct twin_forest {
 
 /* ---- rows */
 
-static inline uint32_t twin__forest_group_of(const twin_forest *forest, const uint8_t *row)
+static inline uint32_t twin__forest_group_of(const twin__forest *forest, const uint8_t *row)
 {
     const uint8_t *p = row + forest->options.depth;
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-static inline uint8_t *twin__forest_tree(const twin_forest *forest, const struct twin__forest_run *run, size_t tree)
+static inline uint8_t *twin__forest_tree(const twin__forest *forest, const struct twin__forest_run *run, size_t tree)
 {
     return run->rows + tree * run->capacity * forest->stride;
 }
 
-static inline uint8_t *twin__forest_marks(const twin_forest *forest, const struct twin__forest_run *run, size_t tree)
+static inline uint8_t *twin__forest_marks(const twin__forest *forest, const struct twin__forest_run *run, size_t tree)
 {
     return run->marks + tree * run->mark_count * forest->stride;
 }
 
 /* The label bytes of a vector, as rows of `stride` bytes, one for each tree. Position and label are hashed together, so
  * labels that collide at one position do not at another. */
-static inline void twin__forest_write_labels(uint8_t *rows, const twin_forest *forest, const uint32_t *labels)
+static inline void twin__forest_write_labels(uint8_t *rows, const twin__forest *forest, const uint32_t *labels)
 {
     const uint64_t seed = twin__mix(forest->options.seed + 1);
     for (size_t tree = 0, place = 0; tree < forest->options.trees; tree++, rows += forest->stride)
@@ -88,24 +88,24 @@ static inline void twin__forest_write_labels(uint8_t *rows, const twin_forest *f
 /* ---- forest_groups.c: groups and members, which are found by their keys and known by number */
 
 /* The key of an entry's id. */
-static inline twin_digest twin__forest_id_key(const twin_forest *forest, uint64_t id)
+static inline twin_digest twin__forest_id_key(const twin__forest *forest, uint64_t id)
 {
     return (twin_digest){ twin__mix(id ^ forest->options.seed), id };
 }
 
 /* The number of a key; -1 if there is none. */
-int64_t twin__forest_look_up(const twin_forest *forest, enum twin__forest_list which, twin_digest key);
+int64_t twin__forest_look_up(const twin__forest *forest, enum twin__forest_list which, twin_digest key);
 
 /* Makes room for one more, in the list and in its index. */
-twin_status twin__forest_grow(twin_forest *forest, enum twin__forest_list which);
-twin_status twin__forest_index_grow(twin_forest *forest, enum twin__forest_list which);
+twin_status twin__forest_grow(twin__forest *forest, enum twin__forest_list which);
+twin_status twin__forest_index_grow(twin__forest *forest, enum twin__forest_list which);
 
 /* A number that is not in use; there is room. Once it has its key it can be put into the index. */
-uint32_t twin__forest_take(twin_forest *forest, enum twin__forest_list which);
-void twin__forest_index_put(twin_forest *forest, enum twin__forest_list which, uint32_t number);
-void twin__forest_give_back(twin_forest *forest, enum twin__forest_list which, uint32_t number);
+uint32_t twin__forest_take(twin__forest *forest, enum twin__forest_list which);
+void twin__forest_index_put(twin__forest *forest, enum twin__forest_list which, uint32_t number);
+void twin__forest_give_back(twin__forest *forest, enum twin__forest_list which, uint32_t number);
 
-void twin__forest_join(twin_forest *forest, uint32_t group, uint32_t member);
-void twin__forest_leave(twin_forest *forest, uint32_t member);
+void twin__forest_join(twin__forest *forest, uint32_t group, uint32_t member);
+void twin__forest_leave(twin__forest *forest, uint32_t member);
 
 #endif

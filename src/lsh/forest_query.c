@@ -22,12 +22,12 @@ struct cursor {
 };
 
 struct found {
-    twin_forest_candidate candidate;
+    twin__forest_candidate candidate;
     uint32_t group;
 };
 
 struct search {
-    const twin_forest *forest;
+    const twin__forest *forest;
     struct cursor *cursors;
     size_t cursor_count;
     struct found *found;
@@ -36,15 +36,15 @@ struct search {
     size_t seen_mask, work;
 };
 
-void twin_forest_scratch_clear(twin_forest_scratch *scratch)
+void twin__forest_scratch_clear(twin__forest_scratch *scratch)
 {
     for (size_t i = 0; scratch && i < sizeof scratch->room / sizeof scratch->room[0]; i++)
         free(scratch->room[i]);
     if (scratch)
-        *scratch = (twin_forest_scratch){ 0 };
+        *scratch = (twin__forest_scratch){ 0 };
 }
 
-static void *room_for(twin_forest_scratch *scratch, int which, size_t bytes)
+static void *room_for(twin__forest_scratch *scratch, int which, size_t bytes)
 {
     if (scratch->bytes[which] < bytes) {
         free(scratch->room[which]);
@@ -69,14 +69,14 @@ static int shared(const uint8_t *x, const uint8_t *y, size_t depth)
     return (int)i;
 }
 
-static void look_before(struct cursor *cursor, const twin_forest *forest)
+static void look_before(struct cursor *cursor, const twin__forest *forest)
 {
     cursor->before = cursor->begin == 0 ? -1
                                         : shared(cursor->rows + (cursor->begin - 1) * forest->stride, cursor->labels,
                                                  forest->options.depth);
 }
 
-static void look_after(struct cursor *cursor, const twin_forest *forest)
+static void look_after(struct cursor *cursor, const twin__forest *forest)
 {
     cursor->after = cursor->end == cursor->count
                         ? -1
@@ -85,7 +85,7 @@ static void look_after(struct cursor *cursor, const twin_forest *forest)
 
 /* Moves `begin` of each tree's cursor past those of the next `count` rows that are below the query. The binary searches
  * of the trees are interleaved, so that their cache misses overlap. */
-static void find_places(struct cursor *cursors, const twin_forest *forest, size_t count)
+static void find_places(struct cursor *cursors, const twin__forest *forest, size_t count)
 {
     const size_t trees = forest->options.trees, stride = forest->stride, depth = forest->options.depth;
     while (count > 0) {
@@ -102,7 +102,7 @@ static void find_places(struct cursor *cursors, const twin_forest *forest, size_
 }
 
 /* From marks to rows: each cursor at the beginning of the block, or of the last rows when no mark is above. */
-static void enter_blocks(struct cursor *cursors, const twin_forest *forest, const struct twin__forest_run *run)
+static void enter_blocks(struct cursor *cursors, const twin__forest *forest, const struct twin__forest_run *run)
 {
     const size_t last = run->count - (TWIN__FOREST_MARK_EVERY - 1);
     for (size_t tree = 0; tree < forest->options.trees; tree++) {
@@ -116,7 +116,7 @@ static void enter_blocks(struct cursor *cursors, const twin_forest *forest, cons
 
 static void place_cursors(struct search *search, const struct twin__forest_run *run, const uint8_t *rows)
 {
-    const twin_forest *forest = search->forest;
+    const twin__forest *forest = search->forest;
     struct cursor *cursors = search->cursors + search->cursor_count;
     if (run->count == 0)
         return;
@@ -138,10 +138,10 @@ static void place_cursors(struct search *search, const struct twin__forest_run *
     search->cursor_count += forest->options.trees;
 }
 
-static twin_status begin_search(struct search *search, const twin_forest *forest, twin_forest_scratch *scratch,
-                                const uint32_t *labels, twin_forest_query_options options)
+static twin_status begin_search(struct search *search, const twin__forest *forest, twin__forest_scratch *scratch,
+                                const uint32_t *labels, twin__forest_query_options options)
 {
-    const size_t trees = forest->options.trees, work = twin_forest_work(options);
+    const size_t trees = forest->options.trees, work = twin__forest_work(options);
     size_t slots = 64;
     while (slots < 2 * work && slots < 2 * forest->used[TWIN__FOREST_GROUPS])
         slots *= 2;
@@ -220,15 +220,15 @@ static int deepest(const struct search *search)
 
 static void name_found(struct search *search)
 {
-    const twin_forest *forest = search->forest;
+    const twin__forest *forest = search->forest;
     for (size_t i = 0; i < search->found_count; i++)
         search->found[i].candidate.id = forest->members[forest->groups[search->found[i].group].first].id;
 }
 
 static int by_level_and_id(const void *x, const void *y)
 {
-    const twin_forest_candidate *a = &((const struct found *)x)->candidate,
-                                *b = &((const struct found *)y)->candidate;
+    const twin__forest_candidate *a = &((const struct found *)x)->candidate,
+                                 *b = &((const struct found *)y)->candidate;
     if (a->level != b->level)
         return a->level > b->level ? -1 : 1;
     return (a->id > b->id) - (a->id < b->id);
@@ -263,15 +263,16 @@ static void select_first(struct found *items, size_t count, size_t wanted)
     }
 }
 
-size_t twin_forest_work(twin_forest_query_options options)
+size_t twin__forest_work(twin__forest_query_options options)
 {
     if (options.most == 0)
         options.most = DEFAULT_MOST;
     return options.most > (SIZE_MAX - 1024) / 64 ? SIZE_MAX : 64 * options.most + 1024;
 }
 
-twin_status twin_forest_query(twin_forest_candidate *out, size_t *count, const twin_forest *forest,
-                              twin_forest_scratch *scratch, const uint32_t *labels, twin_forest_query_options options)
+twin_status twin__forest_query(twin__forest_candidate *out, size_t *count, const twin__forest *forest,
+                               twin__forest_scratch *scratch, const uint32_t *labels,
+                               twin__forest_query_options options)
 {
     if (!out || !count || !forest || !scratch || !labels)
         return twin__fail_null(NULL, !out       ? "out"

@@ -2,8 +2,8 @@
 #ifndef TWIN_LSH_LARGE_BUCKETS_H
 #define TWIN_LSH_LARGE_BUCKETS_H
 
+#include "lsh/bands.h"
 #include <stdatomic.h>
-#include <twinsift/bands.h>
 
 #include "base/spill.h"
 
@@ -30,7 +30,7 @@ struct twin__band_visits {
     void *context;
 };
 
-/* As twin_bands_pairs(), but a large bucket is visited as a whole. A pair that is in a large bucket of some band may
+/* As twin__bands_pairs(), but a large bucket is visited as a whole. A pair that is in a large bucket of some band may
  * also be visited, at most once, if it is in a smaller bucket of an earlier band. */
 twin_status twin__bands_visit(twin_signatures signatures, twin_band_options options, twin_exec exec,
                               struct twin__band_visits visits, twin_progress progress);

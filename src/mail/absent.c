@@ -3,6 +3,8 @@
 
 #include "base/error.h"
 
+#include "mail/message_private.h"
+
 twin_status twin_message_available(void)
 {
     return twin__fail(NULL, TWIN_EUNSUPPORTED, "reading mail is not in this build of twinsift");
@@ -32,7 +34,7 @@ twin_status twin_message_read(const twin_message **out, twin_message_reader *rea
     return twin_message_available();
 }
 
-twin_text twin_message_registered_domain(twin_text host)
+twin_text twin__message_registered_domain(twin_text host)
 {
     (void)host;
     return (twin_text){ 0 };

@@ -10,6 +10,7 @@
 
 #include "mail/feature_words.h"
 #include "mail/fields.h"
+#include "sketch/hash.h"
 
 enum {
     MOST_HEADER_WORDS = 60,
@@ -267,7 +268,7 @@ static void add_windows(twin__feature_maker *maker, const char *bytes, size_t le
     if (length < WINDOW_BYTES)
         return;
     size_t count = length - WINDOW_BYTES + 1;
-    twin_hash_windows(maker->windows, maker->marks.hash, bytes, WINDOW_BYTES, count);
+    twin__hash_windows(maker->windows, maker->marks.hash, bytes, WINDOW_BYTES, count);
     for (size_t i = 0; i < count; i++)
         twin__mark(&maker->marks, maker->windows[i]);
 }

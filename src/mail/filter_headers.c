@@ -16,7 +16,7 @@ static const char *const words[] = { "spam",   "virus",    "bogo",     "barracud
 static const char *const products[] = { "x-rc-",    "x-asg-",     "x-pmx-",    "x-dcc-",
                                         "x-rspamd", "x-bogosity", "x-pm-spam", "x-sa-" };
 
-bool twin_message_is_filter_header(twin_text name)
+bool twin__message_is_filter_header(twin_text name)
 {
     char lower[MAX_NAME + 1];
     if (!name.bytes || name.length < 3 || (name.bytes[0] != 'X' && name.bytes[0] != 'x') || name.bytes[1] != '-')

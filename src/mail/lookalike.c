@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "kernels/kernels.h"
+#include "sketch/minhash.h"
 
 /* Almost equal: what two reports of one campaign look like. */
 static const double COPY = 0.9;
@@ -27,8 +28,8 @@ struct twin__mail_signature twin__mail_sign(const twin_minhash *hasher, const st
             uint32_t count = 0;
             while (count < 512 && done < features->counts[b])
                 items[count++] = features->places[b][done++];
-            twin_minhash_sign(part, hasher, items, count);
-            twin_minhash_merge(slots, part, TWIN__MAIL_SLOTS);
+            twin__minhash_sign(part, hasher, items, count);
+            twin__minhash_merge(slots, part, TWIN__MAIL_SLOTS);
         }
     for (int i = 0; i < TWIN__MAIL_SLOTS; i++)
         out.slots[i] = (uint8_t)slots[i];

@@ -5,19 +5,20 @@
  * which is the threshold's formula rounded up, their experiment gives what they report (twinsift-lab mail-enron).
  * Sokolov 2007 takes hash vectors of an embedding of edit distance for labels. MinHash of the letters is better: of the
  * first 10,000 messages of trec07p 82 % of the spam is found at 5 % of good mail lost, by vectors 71 %. */
-#include <twinsift/mail_baseline.h>
+#include "mail/mail_baseline.h"
 
+#include "edit/embed.h"
+#include "lsh/forest.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <twinsift/bloom.h>
-#include <twinsift/embed.h>
-#include <twinsift/forest.h>
-#include <twinsift/minhash.h>
-#include <twinsift/shingle.h>
+#include <twinsift/scheme.h>
 
 #include "base/array.h"
 #include "base/error.h"
+#include "sketch/minhash.h"
+#include "sketch/shingle.h"
 
 enum {
     HASHES = 400,
@@ -29,8 +30,8 @@ enum {
     SEEN_OFTEN = 2,
 };
 
-struct twin_mail_baseline {
-    twin_mail_baseline_options options;
+struct twin__mail_baseline {
+    twin__mail_baseline_options options;
 
     twin_shingler *shingler;
     twin_minhash *hasher;
@@ -42,10 +43,10 @@ struct twin_mail_baseline {
     uint32_t *known;     /* signatures of spam, one after the other, and room for that of a message */
     size_t known_count, known_capacity;
 
-    twin_forest *forest; /* FOREST */
-    twin_forest_scratch climbing;
-    twin_embedder *embedder; /* NULL: labels are MinHash slots */
-    twin_embed_scratch embedding;
+    twin__forest *forest; /* FOREST */
+    twin__forest_scratch climbing;
+    twin__embedder *embedder; /* NULL: labels are MinHash slots */
+    twin__embed_scratch embedding;
     uint32_t *labels;
     uint64_t next;
 };
@@ -61,20 +62,21 @@ static size_t choose_rows(size_t hashes, double threshold)
     return rows;
 }
 
-static twin_status create_hasher(twin_mail_baseline *filter, twin_shingle_kind kind, twin_sketch sketch, size_t slots)
+static twin_status create_hasher(twin__mail_baseline *filter, twin_shingle_kind kind, twin_sketch sketch,
+                                 size_t slots)
 {
-    twin_status status = twin_shingler_create(
+    twin_status status = twin__shingler_create(
         &filter->shingler, (twin_shingle_options){ .kind = kind, .width = kind == TWIN_SHINGLE_BYTE ? GRAM : 0 });
     return status == TWIN_OK
-               ? twin_minhash_create(
+               ? twin__minhash_create(
                      &filter->hasher,
                      (twin_minhash_options){ .sketch = sketch, .slots = slots, .seed = filter->options.seed })
                : status;
 }
 
-static twin_status create_rule(twin_mail_baseline *filter)
+static twin_status create_rule(twin__mail_baseline *filter)
 {
-    const twin_mail_baseline_options *options = &filter->options;
+    const twin__mail_baseline_options *options = &filter->options;
     filter->rows = choose_rows(options->hashes, options->threshold);
     twin_status status = create_hasher(filter, TWIN_SHINGLE_STOP, TWIN_SKETCH_CLASSIC, options->hashes);
     if (status == TWIN_OK)
@@ -85,11 +87,11 @@ static twin_status create_rule(twin_mail_baseline *filter)
     return status;
 }
 
-static twin_status create_forest(twin_mail_baseline *filter)
+static twin_status create_forest(twin__mail_baseline *filter)
 {
-    const twin_mail_baseline_options *options = &filter->options;
+    const twin__mail_baseline_options *options = &filter->options;
     twin_status status =
-        twin_forest_create(&filter->forest, (twin_forest_options){ options->trees, options->depth, options->seed });
+        twin__forest_create(&filter->forest, (twin__forest_options){ options->trees, options->depth, options->seed });
     if (status != TWIN_OK)
         return status;
     size_t labels = options->trees * options->depth;
@@ -98,23 +100,23 @@ static twin_status create_forest(twin_mail_baseline *filter)
         return twin__fail_memory(NULL);
     if (!options->by_edits)
         return create_hasher(filter, TWIN_SHINGLE_BYTE, TWIN_SKETCH_FAST, labels);
-    return twin_embedder_create(&filter->embedder,
-                                twin_embed_options_for(TWIN_EMBED_DEFAULT, LETTERS, labels, options->seed));
+    return twin__embedder_create(&filter->embedder,
+                                 twin__embed_options_for(TWIN__EMBED_DEFAULT, LETTERS, labels, options->seed));
 }
 
-twin_status twin_mail_baseline_create(twin_mail_baseline **out, twin_mail_baseline_options options)
+twin_status twin__mail_baseline_create(twin__mail_baseline **out, twin__mail_baseline_options options)
 {
     if (!out)
         return twin__fail_null(NULL, "out");
     *out = NULL;
-    if (options.kind != TWIN_MAIL_RULE && options.kind != TWIN_MAIL_FOREST)
+    if (options.kind != TWIN__MAIL_RULE && options.kind != TWIN__MAIL_FOREST)
         return twin__fail(NULL, TWIN_EINVAL, "unknown filter %d", (int)options.kind);
     if (!(options.threshold >= 0 && options.threshold <= 1))
         return twin__fail(NULL, TWIN_EINVAL, "the threshold must be 0 to 1");
-    twin_mail_baseline *filter = calloc(1, sizeof *filter);
+    twin__mail_baseline *filter = calloc(1, sizeof *filter);
     if (!filter)
         return twin__fail_memory(NULL);
-    bool rule = options.kind == TWIN_MAIL_RULE;
+    bool rule = options.kind == TWIN__MAIL_RULE;
     filter->options = options;
     if (!(options.threshold > 0))
         filter->options.threshold = rule ? 0.1 : 0.5;
@@ -123,27 +125,27 @@ twin_status twin_mail_baseline_create(twin_mail_baseline **out, twin_mail_baseli
     filter->options.depth = options.depth ? options.depth : DEPTH;
     twin_status status = rule ? create_rule(filter) : create_forest(filter);
     if (status != TWIN_OK) {
-        twin_mail_baseline_free(filter);
+        twin__mail_baseline_free(filter);
         return status;
     }
     *out = filter;
     return TWIN_OK;
 }
 
-void twin_mail_baseline_free(twin_mail_baseline *filter)
+void twin__mail_baseline_free(twin__mail_baseline *filter)
 {
     if (!filter)
         return;
-    twin_shingler_free(filter->shingler);
-    twin_minhash_free(filter->hasher);
+    twin__shingler_free(filter->shingler);
+    twin__minhash_free(filter->hasher);
     twin_bloom_free(filter->senders);
-    twin_items_clear(&filter->shingles);
+    twin__items_clear(&filter->shingles);
     twin_buffer_clear(&filter->body);
     free(filter->known);
-    twin_embedder_free(filter->embedder);
-    twin_embed_scratch_clear(&filter->embedding);
-    twin_forest_free(filter->forest);
-    twin_forest_scratch_clear(&filter->climbing);
+    twin__embedder_free(filter->embedder);
+    twin__embed_scratch_clear(&filter->embedding);
+    twin__forest_free(filter->forest);
+    twin__forest_scratch_clear(&filter->climbing);
     free(filter->labels);
     free(filter);
 }
@@ -160,17 +162,17 @@ static twin_text sender_of(const twin_message *message)
 }
 
 /* The place after the signatures of known spam, where that of the message is now; NULL: it has no shingles. */
-static twin_status sign(uint32_t **out, twin_mail_baseline *filter, const twin_message *message)
+static twin_status sign(uint32_t **out, twin__mail_baseline *filter, const twin_message *message)
 {
     twin_status status = twin_text_normalise(&filter->body, NULL, message->text, TWIN_NORMAL_FOLD);
     *out = NULL;
     if (status == TWIN_OK)
-        status = twin_shingle_windows(&filter->shingles, filter->shingler,
-                                      (twin_text){ filter->body.bytes, filter->body.length });
+        status = twin__shingle_windows(&filter->shingles, filter->shingler,
+                                       (twin_text){ filter->body.bytes, filter->body.length });
     if (status != TWIN_OK || filter->shingles.count == 0)
         return status;
     *out = filter->known + filter->known_count * filter->options.hashes;
-    twin_minhash_sign(*out, filter->hasher, filter->shingles.items, filter->shingles.count);
+    twin__minhash_sign(*out, filter->hasher, filter->shingles.items, filter->shingles.count);
     return TWIN_OK;
 }
 
@@ -182,7 +184,7 @@ static bool share_band(const uint32_t *a, const uint32_t *b, size_t hashes, size
     return false;
 }
 
-static twin_status judge_by_rule(double *out, twin_mail_baseline *filter, const twin_message *message)
+static twin_status judge_by_rule(double *out, twin__mail_baseline *filter, const twin_message *message)
 {
     uint32_t *signature;
     size_t hashes = filter->options.hashes, most = 0;
@@ -202,7 +204,7 @@ static twin_status judge_by_rule(double *out, twin_mail_baseline *filter, const 
     return TWIN_OK;
 }
 
-static twin_status learn_by_rule(twin_mail_baseline *filter, const twin_message *message)
+static twin_status learn_by_rule(twin__mail_baseline *filter, const twin_message *message)
 {
     uint32_t *signature;
     size_t bytes = filter->options.hashes * sizeof *signature;
@@ -233,32 +235,32 @@ static size_t take_letters(char out[LETTERS], const twin_message *message)
     return count;
 }
 
-static twin_status make_labels(twin_mail_baseline *filter, const twin_message *message)
+static twin_status make_labels(twin__mail_baseline *filter, const twin_message *message)
 {
     char letters[LETTERS];
     size_t count = take_letters(letters, message);
     if (filter->embedder) { /* which needs texts of one length */
         memset(letters + count, '#', LETTERS - count);
-        return twin_embed_vector(filter->labels, filter->embedder, &filter->embedding,
-                                 (twin_text){ letters, LETTERS });
+        return twin__embed_vector(filter->labels, filter->embedder, &filter->embedding,
+                                  (twin_text){ letters, LETTERS });
     }
-    twin_status status = twin_shingle(&filter->shingles, filter->shingler, (twin_text){ letters, count });
+    twin_status status = twin__shingle_text(&filter->shingles, filter->shingler, (twin_text){ letters, count });
     if (status == TWIN_OK)
-        twin_minhash_sign(filter->labels, filter->hasher, filter->shingles.items, filter->shingles.count);
+        twin__minhash_sign(filter->labels, filter->hasher, filter->shingles.items, filter->shingles.count);
     return status;
 }
 
-static twin_status judge_by_forest(double *out, twin_mail_baseline *filter, const twin_message *message)
+static twin_status judge_by_forest(double *out, twin__mail_baseline *filter, const twin_message *message)
 {
-    enum { MOST = 4 * TWIN_FOREST_MAX_TREES };
-    twin_forest_candidate found[MOST];
+    enum { MOST = 4 * TWIN__FOREST_MAX_TREES };
+    twin__forest_candidate found[MOST];
     size_t count = 0, sum = 0;
     size_t most = filter->options.by_mean ? 4 * filter->options.trees : 1;
     twin_status status = make_labels(filter, message);
     *out = 0;
     if (status == TWIN_OK)
-        status = twin_forest_query(found, &count, filter->forest, &filter->climbing, filter->labels,
-                                   (twin_forest_query_options){ .most = most });
+        status = twin__forest_query(found, &count, filter->forest, &filter->climbing, filter->labels,
+                                    (twin__forest_query_options){ .most = most });
     for (size_t i = 0; status == TWIN_OK && i < count; i++)
         sum += found[i].level;
     if (status == TWIN_OK && count)
@@ -266,28 +268,30 @@ static twin_status judge_by_forest(double *out, twin_mail_baseline *filter, cons
     return status;
 }
 
-static twin_status learn_by_forest(twin_mail_baseline *filter, const twin_message *message)
+static twin_status learn_by_forest(twin__mail_baseline *filter, const twin_message *message)
 {
     twin_status status = make_labels(filter, message);
-    return status == TWIN_OK ? twin_forest_add(filter->forest, filter->next++, filter->labels) : status;
+    return status == TWIN_OK ? twin__forest_add(filter->forest, filter->next++, filter->labels) : status;
 }
 
 /* ---- either */
 
-twin_status twin_mail_baseline_judge(twin_mail_opinion *out, twin_mail_baseline *filter, const twin_message *message)
+twin_status twin__mail_baseline_judge(twin__mail_opinion *out, twin__mail_baseline *filter,
+                                      const twin_message *message)
 {
     if (!out || !filter || !message)
         return twin__fail_null(NULL, !out ? "out" : !filter ? "filter" : "message");
-    bool rule = filter->options.kind == TWIN_MAIL_RULE;
+    bool rule = filter->options.kind == TWIN__MAIL_RULE;
     twin_status status =
         rule ? judge_by_rule(&out->score, filter, message) : judge_by_forest(&out->score, filter, message);
     out->is_spam = out->score >= filter->options.threshold;
     return status;
 }
 
-twin_status twin_mail_baseline_learn(twin_mail_baseline *filter, const twin_message *message)
+twin_status twin__mail_baseline_learn(twin__mail_baseline *filter, const twin_message *message)
 {
     if (!filter || !message)
         return twin__fail_null(NULL, filter ? "message" : "filter");
-    return filter->options.kind == TWIN_MAIL_RULE ? learn_by_rule(filter, message) : learn_by_forest(filter, message);
+    return filter->options.kind == TWIN__MAIL_RULE ? learn_by_rule(filter, message)
+                                                   : learn_by_forest(filter, message);
 }

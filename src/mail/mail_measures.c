@@ -3,7 +3,7 @@
  * Everything follows from the judgements sorted by falling score and cut into steps of equal scores. A resample of the
  * bootstrap draws good mail and spam separately, with replacement; only how often each message is drawn matters, so
  * the order is computed once. */
-#include <twinsift/mail_measures.h>
+#include "mail/mail_measures.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,21 +12,21 @@
 #include "base/error.h"
 #include "base/random.h"
 
-static const double levels[TWIN_MAIL_LEVELS] = { 0.1, 1, 5, 10 };
+static const double levels[TWIN__MAIL_LEVELS] = { 0.1, 1, 5, 10 };
 
-double twin_mail_level(size_t number)
+double twin__mail_level(size_t number)
 {
-    return number < TWIN_MAIL_LEVELS ? levels[number] : 0;
+    return number < TWIN__MAIL_LEVELS ? levels[number] : 0;
 }
 
 static int by_falling_score(const void *a, const void *b)
 {
-    const twin_mail_judgement *x = a, *y = b;
+    const twin__mail_judgement *x = a, *y = b;
     return (x->score < y->score) - (x->score > y->score);
 }
 
 /* The end of the step of equal scores that begins at `i`. */
-static size_t step_end(const twin_mail_judgement *sorted, size_t count, size_t i)
+static size_t step_end(const twin__mail_judgement *sorted, size_t count, size_t i)
 {
     double score = sorted[i].score;
     while (i < count && !(sorted[i].score < score))
@@ -35,7 +35,7 @@ static size_t step_end(const twin_mail_judgement *sorted, size_t count, size_t i
 }
 
 /* The area above the ROC curve in percent; message i counts `times[i]` times, or once when that is NULL. */
-static double area_above(const twin_mail_judgement *sorted, const uint32_t *times, size_t count)
+static double area_above(const twin__mail_judgement *sorted, const uint32_t *times, size_t count)
 {
     double good = 0, spam = 0, area = 0; /* counts so far; of (good, spam) pairs in the wrong order */
     for (size_t i = 0; i < count;) {
@@ -56,7 +56,7 @@ struct point {
 };
 
 /* The last point that loses no more than `allowed` good messages, and the one after it. */
-static bool points_around(struct point *last, struct point *next, const twin_mail_judgement *sorted, size_t count,
+static bool points_around(struct point *last, struct point *next, const twin__mail_judgement *sorted, size_t count,
                           double allowed)
 {
     *last = *next = (struct point){ 0, 0 };
@@ -70,10 +70,10 @@ static bool points_around(struct point *last, struct point *next, const twin_mai
     return false;
 }
 
-static void measure_levels(twin_mail_measures *out, const twin_mail_judgement *sorted, size_t count)
+static void measure_levels(twin__mail_measures *out, const twin__mail_judgement *sorted, size_t count)
 {
     double spam = (double)out->spam;
-    for (size_t i = 0; i < TWIN_MAIL_LEVELS; i++) {
+    for (size_t i = 0; i < TWIN__MAIL_LEVELS; i++) {
         struct point last, next;
         double allowed = levels[i] / 100 * (double)out->good;
         bool more = points_around(&last, &next, sorted, count, allowed);
@@ -88,14 +88,14 @@ static void measure_levels(twin_mail_measures *out, const twin_mail_judgement *s
 /* ---- rates */
 
 /* Wilson's interval of k of n. */
-static twin_mail_rate wilson(uint64_t k, uint64_t n)
+static twin__mail_rate wilson(uint64_t k, uint64_t n)
 {
     const double z = 1.959964; /* the 97.5 % quantile of the normal distribution */
     if (n == 0)
-        return (twin_mail_rate){ NAN, NAN, NAN };
+        return (twin__mail_rate){ NAN, NAN, NAN };
     double m = (double)n, p = (double)k / m, wide = 1 + z * z / m;
     double middle = (p + z * z / (2 * m)) / wide, half = z * sqrt(p * (1 - p) / m + z * z / (4 * m * m)) / wide;
-    return (twin_mail_rate){ 100 * p, 100 * fmax(0, middle - half), 100 * fmin(1, middle + half) };
+    return (twin__mail_rate){ 100 * p, 100 * fmax(0, middle - half), 100 * fmin(1, middle + half) };
 }
 
 /* The logit of k of n, at least half a message away from none and from all. */
@@ -105,7 +105,7 @@ static double logit_of(uint64_t k, uint64_t n)
     return log(p / (1 - p));
 }
 
-static void count_verdicts(twin_mail_measures *out, const twin_mail_judgement *judgements, size_t count)
+static void count_verdicts(twin__mail_measures *out, const twin__mail_judgement *judgements, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         if (judgements[i].is_spam) {
@@ -137,8 +137,8 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void draw(struct bootstrap *b, const twin_mail_judgement *sorted, size_t count,
-                 twin_mail_measure_options options)
+static void draw(struct bootstrap *b, const twin__mail_judgement *sorted, size_t count,
+                 twin__mail_measure_options options)
 {
     uint64_t state = options.seed;
     for (size_t i = 0; i < count; i++)
@@ -153,8 +153,8 @@ static void draw(struct bootstrap *b, const twin_mail_judgement *sorted, size_t 
     qsort(b->areas, options.resamples, sizeof *b->areas, by_value);
 }
 
-static twin_status measure_interval(twin_mail_rate *out, const twin_mail_judgement *sorted, size_t count,
-                                    twin_mail_measure_options options)
+static twin_status measure_interval(twin__mail_rate *out, const twin__mail_judgement *sorted, size_t count,
+                                    twin__mail_measure_options options)
 {
     struct bootstrap b = { .times = malloc((count + 1) * sizeof *b.times),
                            .members = { malloc((count + 1) * sizeof(size_t)), malloc((count + 1) * sizeof(size_t)) },
@@ -174,16 +174,16 @@ static twin_status measure_interval(twin_mail_rate *out, const twin_mail_judgeme
     return status;
 }
 
-twin_status twin_mail_measure(twin_mail_measures *out, const twin_mail_judgement *judgements, size_t count,
-                              twin_mail_measure_options options)
+twin_status twin__mail_measure(twin__mail_measures *out, const twin__mail_judgement *judgements, size_t count,
+                               twin__mail_measure_options options)
 {
     if (!out || (!judgements && count))
         return twin__fail_null(NULL, out ? "judgements" : "out");
-    *out = (twin_mail_measures){ 0 };
+    *out = (twin__mail_measures){ 0 };
     for (size_t i = 0; i < count; i++)
         if (isnan(judgements[i].score))
             return twin__fail(NULL, TWIN_EINVAL, "the score of judgement %zu is not a number", i);
-    twin_mail_judgement *sorted = malloc((count + 1) * sizeof *sorted);
+    twin__mail_judgement *sorted = malloc((count + 1) * sizeof *sorted);
     if (!sorted)
         return twin__fail_memory(NULL);
     if (count)
@@ -192,7 +192,7 @@ twin_status twin_mail_measure(twin_mail_measures *out, const twin_mail_judgement
 
     twin_status status = TWIN_OK;
     count_verdicts(out, sorted, count);
-    out->roca = (twin_mail_rate){ area_above(sorted, NULL, count), NAN, NAN };
+    out->roca = (twin__mail_rate){ area_above(sorted, NULL, count), NAN, NAN };
     measure_levels(out, sorted, count);
     for (size_t i = 0; i < count; i = step_end(sorted, count, i))
         out->distinct_scores++;

@@ -214,7 +214,7 @@ static twin_status read_header(twin_message_reader *reader, twin_text *body, twi
     const char *kept = message.bytes;
     twin_status status = TWIN_OK;
     while (status == TWIN_OK && twin__fields_next(&field, &fields)) {
-        if (twin_message_is_filter_header(field.name)) {
+        if (twin__message_is_filter_header(field.name)) {
             status = twin_buffer_append(&reader->raw, kept, (size_t)(field.lines.bytes - kept));
             kept = field.lines.bytes + field.lines.length;
         } else if (reader->message.header_count < reader->limits.max_headers) {
@@ -379,7 +379,7 @@ int64_t twin_message_received(const twin_message *message)
     return INT64_MIN;
 }
 
-twin_text twin_message_registered_domain(twin_text host)
+twin_text twin__message_registered_domain(twin_text host)
 {
     return host.bytes ? twin__registered_domain(NULL, host) : (twin_text){ 0 };
 }

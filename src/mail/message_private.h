@@ -79,4 +79,11 @@ twin_status twin__message_fold(twin_buffer *out, bool *disguised, twin_buffer *s
 /* Appends to the text or the hidden text within max_text. */
 twin_status twin__message_add_text(twin_message_reader *reader, twin_buffer *to, twin_text text);
 
+/* Whether filters write headers of this name: X-Spam-Status, X-Virus-Scanned, X-Bogosity and the like. */
+bool twin__message_is_filter_header(twin_text name);
+
+/* The registered domain of a host, a part of `host`: "example.co.uk" of "www.example.co.uk". Empty if it has none, as
+ * numbers and public suffixes. Expects lower case. */
+twin_text twin__message_registered_domain(twin_text host);
+
 #endif

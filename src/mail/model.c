@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "mail/fields.h"
+#include "sketch/minhash.h"
 
 enum {
     DEFAULT_MESSAGES = 100000,
@@ -36,7 +37,7 @@ twin_status twin__model_init(struct twin__model *model, twin_mail_options option
     if (status == TWIN_OK)
         status = twin__feature_maker_create(&model->maker, key);
     if (status == TWIN_OK)
-        status = twin_minhash_create(
+        status = twin__minhash_create(
             &model->hasher, (twin_minhash_options){ .slots = TWIN__MAIL_SLOTS, .seed = twin__mix(key[0]) ^ key[1] });
     return status;
 }
@@ -57,7 +58,7 @@ void twin__model_clear(struct twin__model *model)
     twin__remembered_clear(&model->remembered);
     twin__mail_texts_clear(&model->texts);
     twin__feature_maker_free(model->maker);
-    twin_minhash_free(model->hasher);
+    twin__minhash_free(model->hasher);
     memset(model, 0, sizeof *model);
 }
 

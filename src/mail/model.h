@@ -9,6 +9,7 @@
 #include "mail/remembered.h"
 #include "mail/texts.h"
 #include "mail/thresholds.h"
+#include "sketch/minhash.h"
 
 /* A label. Good mail, what none of the other labels fits, has no classifier. */
 struct twin__mail_label {

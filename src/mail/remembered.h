@@ -5,9 +5,10 @@
 #ifndef TWIN_MAIL_REMEMBERED_H
 #define TWIN_MAIL_REMEMBERED_H
 
-#include <twinsift/minhash.h>
+#include <twinsift/scheme.h>
 
 #include "mail/features.h"
+#include "sketch/minhash.h"
 
 enum {
     TWIN__MAIL_SLOTS = 128, /* of a signature; a slot is one byte */

@@ -17,6 +17,7 @@
 #include "kernels/kernels.h"
 #include "kernels/sip.h"
 #include "sketch/digester.h"
+#include "sketch/hash.h"
 #include "sketch/hash_farm.h"
 
 static const char *const family_names[] = {
@@ -61,7 +62,7 @@ twin_hash twin_hash_member(twin_hash_family family, uint64_t seed)
     return hash;
 }
 
-bool twin_hash_equal(twin_hash a, twin_hash b)
+bool twin__hash_equal(twin_hash a, twin_hash b)
 {
     if (a.family != b.family)
         return false;
@@ -138,7 +139,7 @@ twin_digest twin_hash_digest(twin_hash hash, const void *bytes, size_t length)
     return (twin_digest){ digest.low64, digest.high64 };
 }
 
-void twin_hash_windows(uint64_t *out, twin_hash hash, const void *bytes, size_t width, size_t count)
+void twin__hash_windows(uint64_t *out, twin_hash hash, const void *bytes, size_t width, size_t count)
 {
     const char *p = bytes;
     if (hash.family == TWIN_HASH_XXH3)

@@ -16,6 +16,7 @@
 #include "kernels/sort.h"
 #include "sketch/digester.h"
 #include "sketch/minhash.h"
+#include "sketch/set.h"
 #include "sketch/shingle.h"
 #include "sketch/signer.h"
 #include "text/pieces.h"
@@ -260,7 +261,7 @@ twin_status twin__long_text_range(twin_items *out, struct twin__hash_range *rang
     struct collecting collecting = { .range = *range };
     out->count = 0;
     /* All at once: an array that grows is in memory twice while it is copied. */
-    twin_status status = twin_items_reserve(out, range->room + SORT_SPARE);
+    twin_status status = twin__items_reserve(out, range->room + SORT_SPARE);
     if (status != TWIN_OK)
         return status;
     collecting.items = out->items;
@@ -304,7 +305,7 @@ static twin_status measure(struct twin__long_text *text, const twin_signer *sign
     if (status == TWIN_OK)
         text->set_digest = twin__digester_end(digester);
     twin__digester_free(digester);
-    twin_items_clear(&part);
+    twin__items_clear(&part);
     return status;
 }
 

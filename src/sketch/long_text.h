@@ -8,6 +8,8 @@
 
 #include <twinsift/signer.h>
 
+#include "base/scratch.h"
+
 /* A text of more bytes is long. */
 enum { TWIN__LONG_TEXT = 1 << 20 };
 
@@ -29,7 +31,7 @@ struct twin__long_text {
     size_t length;     /* of the normalised text */
     bool is_short, is_empty;
     size_t set_size;
-    twin_digest set_digest; /* twin_set_digest() */
+    twin_digest set_digest; /* twin__set_digest() */
 };
 
 /* `signature` may be NULL, when only the set is to be measured. */

@@ -3,7 +3,7 @@
  * Items are added in passes over the same items, so that they may come piece by piece: the first pass fills most
  * slots of the fast sketch, and further ones only those that are still empty. Kernels do the work; what is here says
  * which slots are open, and draws the functions of each slot from the seed. */
-#include <twinsift/minhash.h>
+#include <twinsift/scheme.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +64,7 @@ static void draw_functions(twin_minhash *hasher, uint64_t seed)
     }
 }
 
-twin_status twin_minhash_create(twin_minhash **out, twin_minhash_options options)
+twin_status twin__minhash_create(twin_minhash **out, twin_minhash_options options)
 {
     if (!out)
         return twin__fail_null(NULL, "out");
@@ -91,7 +91,7 @@ twin_status twin_minhash_create(twin_minhash **out, twin_minhash_options options
     return TWIN_OK;
 }
 
-void twin_minhash_free(twin_minhash *hasher)
+void twin__minhash_free(twin_minhash *hasher)
 {
     free(hasher);
 }
@@ -172,7 +172,7 @@ void twin__minhash_add(struct twin__minhash_pass *pass, const uint64_t *items, s
         kernels->linear_minima(pass->least, pass->factor, pass->offset, pass->taken, items, count, hasher->seed[2]);
 }
 
-void twin_minhash_sign(uint32_t *out, const twin_minhash *hasher, const uint64_t *items, size_t count)
+void twin__minhash_sign(uint32_t *out, const twin_minhash *hasher, const uint64_t *items, size_t count)
 {
     if (!out || !hasher || (!items && count))
         return;
@@ -182,7 +182,7 @@ void twin_minhash_sign(uint32_t *out, const twin_minhash *hasher, const uint64_t
         twin__minhash_add(&pass, items, count);
 }
 
-void twin_minhash_merge(uint32_t *into, const uint32_t *other, size_t slots)
+void twin__minhash_merge(uint32_t *into, const uint32_t *other, size_t slots)
 {
     for (size_t slot = 0; into && other && slot < slots; slot++)
         into[slot] = other[slot] < into[slot] ? other[slot] : into[slot];

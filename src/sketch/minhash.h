@@ -1,4 +1,4 @@
-/* minhash.h — signatures of items that come piece by piece.
+/* minhash.h — signatures of items, at once or piece by piece.
  *
  *     twin__minhash_begin(&pass, out, hasher);
  *     while (twin__minhash_next(&pass))
@@ -9,7 +9,21 @@
 #define TWIN_SKETCH_MINHASH_H
 
 #include <stdbool.h>
-#include <twinsift/minhash.h>
+#include <twinsift/scheme.h>
+
+typedef struct twin_minhash twin_minhash;
+
+/* Creates a hasher, which never changes, so that threads may share it; release it with twin__minhash_free(). */
+twin_status twin__minhash_create(twin_minhash **out, twin_minhash_options options);
+void twin__minhash_free(twin_minhash *hasher);
+
+/* Writes the signature of the items, in any order and with any repeats, to `out`, which has room for `slots` numbers.
+ * Items may be any 64-bit numbers, even consecutive integers: they are mixed here. The empty set gives all
+ * UINT32_MAX. */
+void twin__minhash_sign(uint32_t *out, const twin_minhash *hasher, const uint64_t *items, size_t count);
+
+/* Makes `into` the signature of the union. */
+void twin__minhash_merge(uint32_t *into, const uint32_t *other, size_t slots);
 
 enum { TWIN__TAIL_BATCH = 128 };
 

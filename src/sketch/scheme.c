@@ -9,7 +9,9 @@
 
 #include "base/enum_names.h"
 #include "base/error.h"
+#include "sketch/hash.h"
 #include "sketch/shingle.h"
+#include "sketch/signer.h"
 
 static const double DEFAULT_THRESHOLD = 0.8;
 
@@ -137,7 +139,7 @@ twin_status twin_scheme_complete(twin_scheme *scheme, twin_error *error)
     if (status != TWIN_OK)
         return status;
     if (scheme->shingle.width == 0)
-        scheme->shingle.width = twin_shingle_default_width(scheme->shingle.kind);
+        scheme->shingle.width = twin__shingle_default_width(scheme->shingle.kind);
     if (scheme->threshold == 0)
         scheme->threshold = DEFAULT_THRESHOLD;
     if (scheme->minhash.slots == 0)
@@ -168,12 +170,12 @@ static bool equal_words(const twin_shingle_options *a, const twin_shingle_option
     return true;
 }
 
-bool twin_scheme_equal(const twin_scheme *a, const twin_scheme *b)
+bool twin__scheme_equal(const twin_scheme *a, const twin_scheme *b)
 {
     if (!a || !b)
         return a == b;
     return a->normal == b->normal && a->shingle.kind == b->shingle.kind && a->shingle.width == b->shingle.width &&
-           twin_hash_equal(a->shingle.hash, b->shingle.hash) && equal_words(&a->shingle, &b->shingle) &&
+           twin__hash_equal(a->shingle.hash, b->shingle.hash) && equal_words(&a->shingle, &b->shingle) &&
            a->minhash.sketch == b->minhash.sketch && a->minhash.slots == b->minhash.slots &&
            a->minhash.seed == b->minhash.seed && a->measure == b->measure && a->threshold == b->threshold &&
            a->plan.bands == b->plan.bands && a->plan.rows == b->plan.rows && a->multiset == b->multiset;

@@ -1,7 +1,9 @@
 /* script.c — texts whose words are not separated by blanks. */
 #include "sketch/script.h"
 
-#include <twinsift/shingle.h>
+#include "sketch/shingle.h"
+
+#include <twinsift/scheme.h>
 
 /* Hangul has blanks; the other syllables and the ideographs have none. */
 static bool is_unspaced_character(const char *p, const char *end)
@@ -10,7 +12,7 @@ static bool is_unspaced_character(const char *p, const char *end)
     return weight == TWIN__IDEOGRAPH || (weight == TWIN__SYLLABLE && lead <= 0xE1);
 }
 
-bool twin_shingle_is_unspaced(twin_text text)
+bool twin__shingle_is_unspaced(twin_text text)
 {
     size_t unspaced = 0, letters = 0;
     if (!text.bytes || !twin__may_be_heavy(text))

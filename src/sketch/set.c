@@ -13,20 +13,13 @@
 #include "base/random.h"
 #include "kernels/kernels.h"
 #include "kernels/sort.h"
+#include "sketch/set.h"
 
-twin_status twin_items_reserve(twin_items *items, size_t more)
+twin_status twin__items_reserve(twin_items *items, size_t more)
 {
     if (!items)
         return twin__fail_null(NULL, "items");
     return TWIN__ARRAY_GROW(&items->items, &items->capacity, items->count, more) ? TWIN_OK : TWIN_ENOMEM;
-}
-
-void twin_items_clear(twin_items *items)
-{
-    if (!items)
-        return;
-    free(items->items);
-    *items = (twin_items){ 0 };
 }
 
 /* More hashes than this are sorted in place, so that a long text does not take them twice. */
@@ -36,7 +29,7 @@ static twin_status sort_items(twin_items *items, twin_items *scratch)
 {
     scratch->count = 0;
     size_t room = items->count < MOST_SPARE ? twin__sort_room(items->count) : MOST_SPARE;
-    twin_status status = twin_items_reserve(scratch, room);
+    twin_status status = twin__items_reserve(scratch, room);
     if (status != TWIN_OK)
         return status;
     if (items->count <= MOST_SPARE)
@@ -46,7 +39,7 @@ static twin_status sort_items(twin_items *items, twin_items *scratch)
     return TWIN_OK;
 }
 
-twin_status twin_set_make(twin_set *out, twin_items *items, twin_items *scratch)
+twin_status twin__set_make(twin_set *out, twin_items *items, twin_items *scratch)
 {
     if (!out || !items || !scratch)
         return twin__fail_null(NULL, !out ? "out" : !items ? "items" : "scratch");
@@ -67,7 +60,7 @@ uint64_t twin_item_occurrence(uint64_t item, size_t number)
     return number ? twin__mix(item + number * OCCURRENCE) : item;
 }
 
-twin_status twin_items_number(twin_items *items, twin_items *scratch)
+twin_status twin__items_number(twin_items *items, twin_items *scratch)
 {
     if (!items || !scratch)
         return twin__fail_null(NULL, items ? "scratch" : "items");
@@ -105,7 +98,7 @@ static size_t count_equal(size_t *other_count, uint64_t *others, uint32_t *table
 }
 
 /* With four to eight entries per item, at most one item in eight finds a different one; those are sorted. */
-twin_status twin_items_distinct(size_t *out, const twin_items *items, twin_items *scratch)
+twin_status twin__items_distinct(size_t *out, const twin_items *items, twin_items *scratch)
 {
     if (!out || !items || !scratch)
         return twin__fail_null(NULL, !out ? "out" : !items ? "items" : "scratch");
@@ -117,7 +110,7 @@ twin_status twin_items_distinct(size_t *out, const twin_items *items, twin_items
     scratch->count = 0;
     if (n >= UINT32_MAX)
         return twin__fail(NULL, TWIN_ELIMIT, "%zu hashes are more than can be counted", n);
-    twin_status status = twin_items_reserve(scratch, ((size_t)1 << bits) / 2 + 2 * (n + 1));
+    twin_status status = twin__items_reserve(scratch, ((size_t)1 << bits) / 2 + 2 * (n + 1));
     if (status != TWIN_OK || n == 0)
         return status;
     uint64_t *others = scratch->items + ((size_t)1 << bits) / 2, *spare = others + n + 1;
@@ -157,7 +150,7 @@ size_t twin_set_common(twin_set a, twin_set b)
     return common_within(a, b, SIZE_MAX, SIZE_MAX);
 }
 
-double twin_similarity_of_counts(size_t a, size_t b, size_t common, twin_measure measure)
+double twin__similarity_of_counts(size_t a, size_t b, size_t common, twin_measure measure)
 {
     size_t smaller = a < b ? a : b;
     if (smaller == 0)
@@ -167,10 +160,10 @@ double twin_similarity_of_counts(size_t a, size_t b, size_t common, twin_measure
 
 double twin_set_similarity(twin_set a, twin_set b, twin_measure measure)
 {
-    return twin_similarity_of_counts(a.count, b.count, twin_set_common(a, b), measure);
+    return twin__similarity_of_counts(a.count, b.count, twin_set_common(a, b), measure);
 }
 
-double twin_set_similarity_at_least(twin_set a, twin_set b, twin_measure measure, double threshold)
+double twin__set_similarity_at_least(twin_set a, twin_set b, twin_measure measure, double threshold)
 {
     size_t smaller = a.count < b.count ? a.count : b.count;
     double share = measure == TWIN_JACCARD ? threshold / (1 + threshold) * (double)(a.count + b.count)
@@ -183,11 +176,11 @@ double twin_set_similarity_at_least(twin_set a, twin_set b, twin_measure measure
     size_t common = common_within(a, b, a.count - needed, b.count - needed);
     if (common == SIZE_MAX)
         return -1;
-    double similarity = twin_similarity_of_counts(a.count, b.count, common, measure);
+    double similarity = twin__similarity_of_counts(a.count, b.count, common, measure);
     return similarity >= threshold ? similarity : -1;
 }
 
-twin_digest twin_set_digest(twin_set set)
+twin_digest twin__set_digest(twin_set set)
 {
     return twin_hash_digest((twin_hash){ .family = TWIN_HASH_XXH3 }, set.items, set.count * sizeof *set.items);
 }

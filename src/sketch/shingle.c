@@ -4,7 +4,7 @@
  * characters in other texts are found by two pointers, `width` characters apart, or as far apart as the weights of
  * their scripts say. Words are found and hashed by a kernel, or by the marks of a kernel for white space where the
  * hash is not XXH3. A window of words is a polynomial in the hashes of its words, for which there is a kernel too. */
-#include <twinsift/shingle.h>
+#include <twinsift/scheme.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,9 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "kernels/kernels.h"
+#include "sketch/hash.h"
 #include "sketch/script.h"
+#include "sketch/set.h"
 #include "sketch/shingle.h"
 
 /* The hundred commonest English words, commonest first. */
@@ -61,7 +63,7 @@ const char *twin_shingle_kind_name(twin_shingle_kind kind)
     return (unsigned)kind < KINDS ? kinds[kind].name : "";
 }
 
-size_t twin_shingle_default_width(twin_shingle_kind kind)
+size_t twin__shingle_default_width(twin_shingle_kind kind)
 {
     return (unsigned)kind < KINDS ? kinds[kind].default_width : 0;
 }
@@ -142,7 +144,7 @@ twin_status twin__shingle_check(const twin_shingle_options *options, twin_error 
     return twin__check_reserved(error, options->reserved, "shingles");
 }
 
-twin_status twin_shingler_create(twin_shingler **out, twin_shingle_options options)
+twin_status twin__shingler_create(twin_shingler **out, twin_shingle_options options)
 {
     if (!out)
         return twin__fail_null(NULL, "out");
@@ -153,7 +155,7 @@ twin_status twin_shingler_create(twin_shingler **out, twin_shingle_options optio
     if (status != TWIN_OK)
         return status;
     if (options.width == 0)
-        options.width = twin_shingle_default_width(options.kind);
+        options.width = twin__shingle_default_width(options.kind);
     bool stops = options.kind == TWIN_SHINGLE_STOP;
     size_t words = !stops ? 0 : options.stop_words ? options.stop_word_count : ENGLISH;
     if (words > SIZE_MAX / 64)
@@ -175,7 +177,7 @@ twin_status twin_shingler_create(twin_shingler **out, twin_shingle_options optio
     return TWIN_OK;
 }
 
-void twin_shingler_free(twin_shingler *shingler)
+void twin__shingler_free(twin_shingler *shingler)
 {
     free(shingler);
 }
@@ -196,7 +198,7 @@ static const char *byte_windows(twin_items *out, const twin_shingler *shingler, 
     if (text.length < shingler->width)
         return text.bytes;
     out->count = text.length - shingler->width + 1;
-    twin_hash_windows(out->items, shingler->hash, text.bytes, shingler->width, out->count);
+    twin__hash_windows(out->items, shingler->hash, text.bytes, shingler->width, out->count);
     return text.bytes + out->count;
 }
 
@@ -223,7 +225,7 @@ static size_t add_ascii_windows(twin_items *out, const twin_shingler *shingler, 
         run--; /* in ill-formed text a byte that continues nothing belongs to the character before it */
     if (run == 0 || !twin__kernels()->is_ascii(first, shingler->width))
         return 0;
-    twin_hash_windows(out->items + out->count, shingler->hash, first, shingler->width, run);
+    twin__hash_windows(out->items + out->count, shingler->hash, first, shingler->width, run);
     out->count += run;
     return run;
 }
@@ -424,7 +426,7 @@ twin_status twin__shingle_piece(twin_items *out, size_t *used, struct twin__shin
     bool words = shingler->kind == TWIN_SHINGLE_WORD || shingler->kind == TWIN_SHINGLE_STOP;
     out->count = *used = 0;
     /* A word every other byte, or a window at each; those words that are kept; and room for the kernel of words. */
-    twin_status status = twin_items_reserve(out, text.length + 16 + state->word_count);
+    twin_status status = twin__items_reserve(out, text.length + 16 + state->word_count);
     if (status != TWIN_OK)
         return status;
     if (text.length || (is_last && words)) {
@@ -454,7 +456,7 @@ twin_status twin__shingle(twin_items *out, bool *is_short, const twin_shingler *
     return status;
 }
 
-twin_status twin_shingle(twin_items *out, const twin_shingler *shingler, twin_text text)
+twin_status twin__shingle_text(twin_items *out, const twin_shingler *shingler, twin_text text)
 {
     bool is_short;
     if (!out || !shingler || (!text.bytes && text.length))
@@ -462,7 +464,7 @@ twin_status twin_shingle(twin_items *out, const twin_shingler *shingler, twin_te
     return twin__shingle(out, &is_short, shingler, text);
 }
 
-twin_status twin_shingle_windows(twin_items *out, const twin_shingler *shingler, twin_text text)
+twin_status twin__shingle_windows(twin_items *out, const twin_shingler *shingler, twin_text text)
 {
     bool is_short;
     if (!out || !shingler || (!text.bytes && text.length))

@@ -3,12 +3,35 @@
 #define TWIN_SKETCH_SHINGLE_H
 
 #include <stdbool.h>
-#include <twinsift/shingle.h>
+#include <twinsift/scheme.h>
+
+#include "base/scratch.h"
+
+typedef struct twin_shingler twin_shingler;
+
+/* Creates a shingler, which copies its stop words and never changes, so that threads may share it; release it with
+ * twin__shingler_free(). */
+twin_status twin__shingler_create(twin_shingler **out, twin_shingle_options options);
+void twin__shingler_free(twin_shingler *shingler);
+
+/* Replaces `out` by the hashes of the text's shingles, in the order of the text, including repeats. The text must
+ * be well-formed UTF-8 unless the kind is BYTE; words are separated by ASCII white space. */
+twin_status twin__shingle_text(twin_items *out, const twin_shingler *shingler, twin_text text);
+
+/* The same, but a text without a window has no shingles at all. */
+twin_status twin__shingle_windows(twin_items *out, const twin_shingler *shingler, twin_text text);
+
+/* The width that 0 stands for. */
+size_t twin__shingle_default_width(twin_shingle_kind kind);
+
+/* Whether most characters of a text are of scripts that do not separate words by blanks, such as Han, kana and Thai:
+ * then shingles of words are long passages, and shingles of characters should be used. */
+bool twin__shingle_is_unspaced(twin_text text);
 
 /* TWIN_EINVAL and a sentence if there is no such kind, if it cannot be so wide, or if a stop word is empty. */
 twin_status twin__shingle_check(const twin_shingle_options *options, twin_error *error);
 
-/* twin_shingle(), and whether the text is shorter than one shingle: it has no items or, unless it is empty, one. */
+/* twin__shingle_text(), and whether the text is shorter than one shingle: it has no items or, unless it is empty, one. */
 twin_status twin__shingle(twin_items *out, bool *is_short, const twin_shingler *shingler, twin_text text);
 
 /* A text that comes piece by piece. */

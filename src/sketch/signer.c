@@ -12,6 +12,8 @@
 #include "base/error.h"
 #include "base/exec.h"
 #include "base/stages.h"
+#include "sketch/minhash.h"
+#include "sketch/set.h"
 #include "sketch/shingle.h"
 #include "sketch/signer.h"
 
@@ -48,9 +50,9 @@ static twin_status prepare(twin_signer *signer, twin_error *error)
         return status;
     status = copy_words(signer);
     if (status == TWIN_OK)
-        status = twin_shingler_create(&signer->shingler, signer->scheme.shingle);
+        status = twin__shingler_create(&signer->shingler, signer->scheme.shingle);
     if (status == TWIN_OK)
-        status = twin_minhash_create(&signer->hasher, signer->scheme.minhash);
+        status = twin__minhash_create(&signer->hasher, signer->scheme.minhash);
     return status == TWIN_OK ? status : twin__fail_status(error, status);
 }
 
@@ -76,8 +78,8 @@ void twin_signer_free(twin_signer *signer)
 {
     if (!signer)
         return;
-    twin_shingler_free(signer->shingler);
-    twin_minhash_free(signer->hasher);
+    twin__shingler_free(signer->shingler);
+    twin__minhash_free(signer->hasher);
     free(signer->words);
     free(signer);
 }
@@ -87,47 +89,38 @@ const twin_scheme *twin_signer_scheme(const twin_signer *signer)
     return signer ? &signer->scheme : NULL;
 }
 
-void twin_sign_scratch_clear(twin_sign_scratch *scratch)
-{
-    if (!scratch)
-        return;
-    twin_buffer_clear(&scratch->text);
-    twin_items_clear(&scratch->items);
-    twin_items_clear(&scratch->spare);
-}
-
 /* ---- the steps ---- */
 
-twin_status twin_signer_normalise(twin_sign_scratch *scratch, uint64_t *replaced, const twin_signer *signer,
-                                  twin_text text)
+twin_status twin__signer_normalise(twin_sign_scratch *scratch, uint64_t *replaced, const twin_signer *signer,
+                                   twin_text text)
 {
     if (!scratch || !signer)
         return twin__fail_null(NULL, scratch ? "signer" : "scratch");
     return twin_text_normalise(&scratch->text, replaced, text, signer->scheme.normal);
 }
 
-twin_status twin_signer_shingle_normalised(twin_sign_scratch *scratch, const twin_signer *signer, twin_text text)
+twin_status twin__signer_shingle_normalised(twin_sign_scratch *scratch, const twin_signer *signer, twin_text text)
 {
     if (!scratch || !signer || (!text.bytes && text.length))
         return twin__fail_null(NULL, !scratch ? "scratch" : !signer ? "signer" : "text.bytes");
     twin_status status = twin__shingle(&scratch->items, &scratch->is_short, signer->shingler, text);
-    return status == TWIN_OK && signer->scheme.multiset ? twin_items_number(&scratch->items, &scratch->spare)
+    return status == TWIN_OK && signer->scheme.multiset ? twin__items_number(&scratch->items, &scratch->spare)
                                                         : status;
 }
 
-twin_status twin_signer_shingle(twin_sign_scratch *scratch, uint64_t *replaced, const twin_signer *signer,
-                                twin_text text)
+twin_status twin__signer_shingle(twin_sign_scratch *scratch, uint64_t *replaced, const twin_signer *signer,
+                                 twin_text text)
 {
-    twin_status status = twin_signer_normalise(scratch, replaced, signer, text);
+    twin_status status = twin__signer_normalise(scratch, replaced, signer, text);
     if (status != TWIN_OK)
         return status;
-    return twin_signer_shingle_normalised(scratch, signer, (twin_text){ scratch->text.bytes, scratch->text.length });
+    return twin__signer_shingle_normalised(scratch, signer, (twin_text){ scratch->text.bytes, scratch->text.length });
 }
 
 void twin_signer_sign(uint32_t *signature, const twin_signer *signer, const uint64_t *items, size_t count)
 {
     if (signer)
-        twin_minhash_sign(signature, signer->hasher, items, count);
+        twin__minhash_sign(signature, signer->hasher, items, count);
 }
 
 /* ---- one document ---- */
@@ -135,35 +128,65 @@ void twin_signer_sign(uint32_t *signature, const twin_signer *signer, const uint
 /* Signs scratch->items, and makes a set of them if one is wanted. */
 static twin_status finish(uint32_t *signature, twin_set *set, const twin_signer *signer, twin_sign_scratch *scratch)
 {
-    twin_status status = set ? twin_set_make(set, &scratch->items, &scratch->spare) : TWIN_OK;
+    twin_status status = set ? twin__set_make(set, &scratch->items, &scratch->spare) : TWIN_OK;
     if (status == TWIN_OK && signature)
         twin_signer_sign(signature, signer, scratch->items.items, set ? set->count : scratch->items.count);
     return status;
 }
 
-twin_status twin_signer_text(uint32_t *signature, twin_set *set, const twin_signer *signer,
-                             twin_sign_scratch *scratch, twin_text text)
+twin_status twin__signer_text(uint32_t *signature, twin_set *set, const twin_signer *signer,
+                              twin_sign_scratch *scratch, twin_text text)
 {
-    twin_status status = twin_signer_shingle(scratch, NULL, signer, text);
+    twin_status status = twin__signer_shingle(scratch, NULL, signer, text);
     return status == TWIN_OK ? finish(signature, set, signer, scratch) : status;
 }
 
-twin_status twin_signer_items(uint32_t *signature, twin_set *set, const twin_signer *signer,
-                              twin_sign_scratch *scratch, twin_set items)
+twin_status twin__signer_items(uint32_t *signature, twin_set *set, const twin_signer *signer,
+                               twin_sign_scratch *scratch, twin_set items)
 {
     if (!scratch || !signer || (!items.items && items.count))
         return twin__fail_null(NULL, !scratch ? "scratch" : !signer ? "signer" : "items");
     scratch->items.count = 0;
-    twin_status status = twin_items_reserve(&scratch->items, items.count + 1);
+    twin_status status = twin__items_reserve(&scratch->items, items.count + 1);
     if (status != TWIN_OK)
         return status;
     if (items.count)
         memcpy(scratch->items.items, items.items, items.count * sizeof *items.items);
     scratch->items.count = items.count;
-    status = signer->scheme.multiset ? twin_items_number(&scratch->items, &scratch->spare) : TWIN_OK;
+    status = signer->scheme.multiset ? twin__items_number(&scratch->items, &scratch->spare) : TWIN_OK;
     if (status != TWIN_OK)
         return status;
     return finish(signature, set, signer, scratch);
+}
+
+/* ---- with a scratch of the caller ---- */
+
+twin_status twin_signer_text(uint32_t *signature, twin_set *set, const twin_signer *signer, twin_scratch **scratch,
+                             twin_text text)
+{
+    twin_status status = twin__scratch_make(scratch);
+    return status == TWIN_OK ? twin__signer_text(signature, set, signer, &(*scratch)->sign, text) : status;
+}
+
+twin_status twin_signer_shingles(twin_text *normalised, const uint64_t **hashes, size_t *count,
+                                 const twin_signer *signer, twin_scratch **scratch, twin_text text)
+{
+    if (!normalised || !hashes || !count)
+        return twin__fail_null(NULL, !normalised ? "normalised" : !hashes ? "hashes" : "count");
+    twin_status status = twin__scratch_make(scratch);
+    if (status != TWIN_OK)
+        return status;
+    twin_sign_scratch *sign = &(*scratch)->sign;
+    status = twin__signer_normalise(sign, NULL, signer, text);
+    if (status == TWIN_OK)
+        status = twin__shingle(&sign->items, &sign->is_short, signer->shingler,
+                               (twin_text){ sign->text.bytes, sign->text.length });
+    if (status != TWIN_OK)
+        return status;
+    *normalised = (twin_text){ sign->text.bytes ? sign->text.bytes : "", sign->text.length };
+    *hashes = sign->items.items;
+    *count = sign->items.count;
+    return TWIN_OK;
 }
 
 /* ---- many texts ---- */
@@ -183,10 +206,10 @@ static twin_status sign_one(struct signing *signing, size_t i, twin_sign_scratch
 {
     const twin_signer *signer = signing->signer;
     uint32_t *signature = signing->signatures + i * signer->scheme.minhash.slots;
-    twin_status status = twin_signer_text(signature, NULL, signer, scratch, signing->texts[i]);
+    twin_status status = twin__signer_text(signature, NULL, signer, scratch, signing->texts[i]);
     size_t size = 0;
     if (status == TWIN_OK && signing->sizes) {
-        status = twin_items_distinct(&size, &scratch->items, &scratch->spare);
+        status = twin__items_distinct(&size, &scratch->items, &scratch->spare);
         signing->sizes[i] = size;
     }
     return status;
@@ -228,7 +251,7 @@ twin_status twin_signer_many(uint32_t *signatures, uint64_t *sizes, const twin_s
     status = twin__exec_run(options.exec, count, GRAIN, sign_some, &signing, NULL);
     status = twin__watch_end(&watch, status, NULL);
     for (size_t i = 0; i < workers; i++)
-        twin_sign_scratch_clear(&signing.scratches[i]);
+        twin__sign_scratch_clear(&signing.scratches[i]);
     free(signing.scratches);
     return status == TWIN_OK ? (twin_status)atomic_load(&signing.status) : status;
 }

@@ -15,6 +15,20 @@
 
 #include "file_streams.h"
 
+#include "base/exec.h"
+#include "collection/contents.h"
+#include "edit/edit.h"
+#include "edit/embed.h"
+#include "input/documents.h"
+#include "join/cluster.h"
+#include "join/matches.h"
+#include "lsh/bands.h"
+#include "lsh/forest.h"
+#include "sketch/minhash.h"
+#include "sketch/set.h"
+#include "sketch/shingle.h"
+#include "sketch/signer.h"
+
 static void expect_words(const char *call, twin_status got, twin_status expected, const char *words)
 {
     const char *said = twin_error_last(expected);
@@ -50,7 +64,7 @@ static void in_base(void **state)
     assert_string_equal(twin_executor_name((twin_executor)9), "");
     assert_string_equal(twin_cpu_name((twin_cpu)9), "");
     twin_exec_for(many, 10, 1, NULL, NULL);
-    twin_exec_in_order(many, 10, NULL, NULL, NULL);
+    twin__exec_in_order(many, 10, NULL, NULL, NULL);
     twin_buffer_clear(NULL);
 }
 
@@ -77,37 +91,37 @@ static void in_sketch(void **state)
     size_t count;
     uint32_t signature[128];
     REFUSED("slots must be 1 to 65536, not 70000",
-            twin_minhash_create(&hasher, (twin_minhash_options){ .slots = 70000 }));
-    REFUSED("unknown sketch 2", twin_minhash_create(&hasher, (twin_minhash_options){ .sketch = (twin_sketch)2 }));
-    REFUSED("out must not be NULL", twin_minhash_create(NULL, (twin_minhash_options){ 0 }));
+            twin__minhash_create(&hasher, (twin_minhash_options){ .slots = 70000 }));
+    REFUSED("unknown sketch 2", twin__minhash_create(&hasher, (twin_minhash_options){ .sketch = (twin_sketch)2 }));
+    REFUSED("out must not be NULL", twin__minhash_create(NULL, (twin_minhash_options){ 0 }));
     REFUSED("there is no sketch \"slow\"", twin_sketch_from_name(&sketch, "slow"));
     REFUSED("the width of a shingle must be 1 to 1024, not 2000",
-            twin_shingler_create(&shingler, (twin_shingle_options){ .width = 2000 }));
+            twin__shingler_create(&shingler, (twin_shingle_options){ .width = 2000 }));
     REFUSED("unknown kind of shingle 6",
-            twin_shingler_create(&shingler, (twin_shingle_options){ .kind = (twin_shingle_kind)6 }));
+            twin__shingler_create(&shingler, (twin_shingle_options){ .kind = (twin_shingle_kind)6 }));
     REFUSED("unknown hash family 99",
-            twin_shingler_create(&shingler, (twin_shingle_options){ .hash.family = (twin_hash_family)99 }));
+            twin__shingler_create(&shingler, (twin_shingle_options){ .hash.family = (twin_hash_family)99 }));
     REFUSED("\"char:0\" is not auto, char:N", twin_shingle_parse(&rule, "char:0"));
     REFUSED("rule must not be NULL", twin_shingle_parse(&rule, NULL));
-    REFUSED("shingler must not be NULL", twin_shingle(&items, NULL, text));
+    REFUSED("shingler must not be NULL", twin__shingle_text(&items, NULL, text));
     const twin_text words[] = { { "the", 3 }, { "", 0 } };
     const twin_shingle_options stops = { .kind = TWIN_SHINGLE_STOP, .stop_words = words, .stop_word_count = 2 };
-    REFUSED("stop_words[1] is empty", twin_shingler_create(&shingler, stops));
-    assert_int_equal(twin_shingler_create(&shingler, (twin_shingle_options){ 0 }), TWIN_OK);
-    REFUSED("text.bytes must not be NULL", twin_shingle(&items, shingler, (twin_text){ NULL, 3 }));
-    REFUSED("text.bytes must not be NULL", twin_shingle_windows(&items, shingler, (twin_text){ NULL, 3 }));
-    twin_shingler_free(shingler);
+    REFUSED("stop_words[1] is empty", twin__shingler_create(&shingler, stops));
+    assert_int_equal(twin__shingler_create(&shingler, (twin_shingle_options){ 0 }), TWIN_OK);
+    REFUSED("text.bytes must not be NULL", twin__shingle_text(&items, shingler, (twin_text){ NULL, 3 }));
+    REFUSED("text.bytes must not be NULL", twin__shingle_windows(&items, shingler, (twin_text){ NULL, 3 }));
+    twin__shingler_free(shingler);
     REFUSED("there is no hash family \"md5\"", twin_hash_family_from_name(&family, "md5"));
-    REFUSED("items must not be NULL", twin_items_reserve(NULL, 1));
-    REFUSED("scratch must not be NULL", twin_set_make(&set, &items, NULL));
-    REFUSED("scratch must not be NULL", twin_items_distinct(&count, &items, NULL));
-    twin_minhash_sign(signature, NULL, NULL, 0);
-    twin_minhash_merge(NULL, signature, 1);
+    REFUSED("items must not be NULL", twin__items_reserve(NULL, 1));
+    REFUSED("scratch must not be NULL", twin__set_make(&set, &items, NULL));
+    REFUSED("scratch must not be NULL", twin__items_distinct(&count, &items, NULL));
+    twin__minhash_sign(signature, NULL, NULL, 0);
+    twin__minhash_merge(NULL, signature, 1);
     assert_int_equal(twin_minhash_agreement(NULL, signature, 128), 0);
     assert_string_equal(twin_hash_family_name((twin_hash_family)9), "");
     assert_string_equal(twin_sketch_name((twin_sketch)9), "");
     assert_true(twin_hash_bytes((twin_hash){ .family = (twin_hash_family)9 }, "x", 1) == 0);
-    twin_items_clear(NULL);
+    twin__items_clear(NULL);
 }
 
 static void in_scheme_and_signer(void **state)
@@ -127,15 +141,15 @@ static void in_scheme_and_signer(void **state)
     REFUSED("words must not be NULL", twin_scheme_read(&good, NULL, text, NULL));
     REFUSED("out must not be NULL", twin_signer_create(NULL, NULL, NULL));
     assert_int_equal(twin_signer_create(&signer, NULL, NULL), TWIN_OK);
-    REFUSED("signer must not be NULL", twin_signer_text(signature, NULL, NULL, &scratch, text));
-    REFUSED("scratch must not be NULL", twin_signer_text(signature, NULL, signer, NULL, text));
+    REFUSED("signer must not be NULL", twin__signer_text(signature, NULL, NULL, &scratch, text));
+    REFUSED("scratch must not be NULL", twin__signer_text(signature, NULL, signer, NULL, text));
     REFUSED("workers must be 0 to 1024, not 1025",
             twin_signer_many(signature, NULL, signer, &text, 1, (twin_signer_many_options){ .exec = many }));
     REFUSED("texts must not be NULL",
             twin_signer_many(signature, NULL, signer, NULL, 1, (twin_signer_many_options){ 0 }));
     assert_null(twin_signer_scheme(NULL));
-    assert_false(twin_scheme_equal(&good, NULL));
-    twin_sign_scratch_clear(NULL);
+    assert_false(twin__scheme_equal(&good, NULL));
+    twin__sign_scratch_clear(NULL);
     twin_signer_free(signer);
 }
 
@@ -167,39 +181,38 @@ static void in_lsh(void **state)
     twin_signatures signatures = { rows, 10, documents, 2 }, none = { NULL, 10, documents, 2 };
     twin_band_options large = { .plan = { 5, 5 } };
     twin_progress quiet = { 0 };
-    twin_bands *bands;
-    twin_forest *forest;
-    twin_forest_scratch scratch = { 0 };
-    twin_forest_candidate found[10];
+    twin__forest *forest;
+    twin__forest_scratch scratch = { 0 };
+    twin__forest_candidate found[10];
     size_t count;
     uint64_t keys[2];
     REFUSED("signature must not be NULL", twin_band_keys(keys, NULL, (twin_plan){ 2, 5 }));
     REFUSED("2 bands of 0 rows has no keys", twin_band_keys(keys, rows, (twin_plan){ 2, 0 }));
     REFUSED("5 bands of 5 rows do not fit into 10 slots",
-            twin_bands_pairs(signatures, large, (twin_exec){ 0 }, hear_pair, NULL, quiet));
+            twin__bands_pairs(signatures, large, (twin_exec){ 0 }, hear_pair, NULL, quiet));
     REFUSED("visit must not be NULL",
-            twin_bands_pairs(signatures, (twin_band_options){ 0 }, (twin_exec){ 0 }, NULL, NULL, quiet));
+            twin__bands_pairs(signatures, (twin_band_options){ 0 }, (twin_exec){ 0 }, NULL, NULL, quiet));
     REFUSED("workers must be 0 to 1024, not 1025",
-            twin_bands_pairs(signatures, (twin_band_options){ 0 }, many, hear_pair, NULL, quiet));
+            twin__bands_pairs(signatures, (twin_band_options){ 0 }, many, hear_pair, NULL, quiet));
     REFUSED("signatures.rows must not be NULL",
-            twin_bands_create(&bands, none, (twin_band_options){ 0 }, (twin_exec){ 0 }));
-    twin_bands_query(NULL, rows, NULL, NULL);
+            twin__bands_pairs(none, (twin_band_options){ 0 }, (twin_exec){ 0 }, hear_pair, NULL, quiet));
 
-    REFUSED("trees must be 1 to 256, not 300", twin_forest_create(&forest, (twin_forest_options){ .trees = 300 }));
-    REFUSED("depth must be 1 to 1024, not 2000", twin_forest_create(&forest, (twin_forest_options){ .depth = 2000 }));
-    assert_int_equal(twin_forest_create(&forest, (twin_forest_options){ .trees = 2, .depth = 5 }), TWIN_OK);
-    REFUSED("labels must not be NULL", twin_forest_add(forest, 1, NULL));
-    assert_int_equal(twin_forest_add(forest, 1, rows), TWIN_OK);
-    REFUSED("id 1 is in the forest already", twin_forest_add(forest, 1, rows));
-    REFUSED("id 2 is not in the forest", twin_forest_remove(forest, 2));
+    REFUSED("trees must be 1 to 256, not 300", twin__forest_create(&forest, (twin__forest_options){ .trees = 300 }));
+    REFUSED("depth must be 1 to 1024, not 2000",
+            twin__forest_create(&forest, (twin__forest_options){ .depth = 2000 }));
+    assert_int_equal(twin__forest_create(&forest, (twin__forest_options){ .trees = 2, .depth = 5 }), TWIN_OK);
+    REFUSED("labels must not be NULL", twin__forest_add(forest, 1, NULL));
+    assert_int_equal(twin__forest_add(forest, 1, rows), TWIN_OK);
+    REFUSED("id 1 is in the forest already", twin__forest_add(forest, 1, rows));
+    REFUSED("id 2 is not in the forest", twin__forest_remove(forest, 2));
     REFUSED("lowest must be 0 to 5, not 6",
-            twin_forest_query(found, &count, forest, &scratch, rows, (twin_forest_query_options){ .lowest = 6 }));
+            twin__forest_query(found, &count, forest, &scratch, rows, (twin__forest_query_options){ .lowest = 6 }));
     REFUSED("scratch must not be NULL",
-            twin_forest_query(found, &count, forest, NULL, rows, (twin_forest_query_options){ 0 }));
-    assert_int_equal(twin_forest_count(NULL) + twin_forest_distinct(NULL) + twin_forest_bytes(NULL), 0);
-    twin_forest_scratch_clear(&scratch);
-    twin_forest_scratch_clear(NULL);
-    twin_forest_free(forest);
+            twin__forest_query(found, &count, forest, NULL, rows, (twin__forest_query_options){ 0 }));
+    assert_int_equal(twin__forest_count(NULL) + twin__forest_distinct(NULL) + twin__forest_bytes(NULL), 0);
+    twin__forest_scratch_clear(&scratch);
+    twin__forest_scratch_clear(NULL);
+    twin__forest_free(forest);
 }
 
 static void in_edit(void **state)
@@ -209,32 +222,34 @@ static void in_edit(void **state)
     double ratio;
     twin_edit_scratch scratch = { 0 };
     twin_edit_spans spans = { 0 };
-    twin_embedder *embedder;
-    twin_embed_scratch room = { 0 };
+    twin__embedder *embedder;
+    twin__embed_scratch room = { 0 };
     uint32_t vector[128];
     twin_text none = { NULL, 5 };
-    REFUSED("out must not be NULL", twin_edit_distance(NULL, &scratch, text, text, TWIN_EDIT_CHARS, 1));
-    REFUSED("scratch must not be NULL", twin_edit_indel(&distance, NULL, text, text, TWIN_EDIT_CHARS, 1));
-    REFUSED("a.bytes must not be NULL", twin_edit_distance(&distance, &scratch, none, text, TWIN_EDIT_CHARS, 1));
-    REFUSED("b.bytes must not be NULL", twin_edit_align(&spans, &scratch, text, none, TWIN_EDIT_CHARS, 1));
-    REFUSED("unknown unit of edits 2", twin_edit_align(&spans, &scratch, text, text, (twin_edit_unit)2, 1));
-    REFUSED("at_least must be 0 to 1, not 1.5", twin_edit_ratio(&ratio, &scratch, text, text, TWIN_EDIT_CHARS, 1.5));
-    REFUSED("do not fit into a window of 3", twin_embed_distance(&ratio, text, text, (twin_embed_grams){ 3, 1, 4 }));
-    REFUSED("y.bytes must not be NULL", twin_embed_distance(&ratio, text, none, (twin_embed_grams){ 0 }));
+    REFUSED("out must not be NULL", twin__edit_distance(NULL, &scratch, text, text, TWIN_EDIT_CHARS, 1));
+    REFUSED("scratch must not be NULL", twin__edit_indel(&distance, NULL, text, text, TWIN_EDIT_CHARS, 1));
+    REFUSED("a.bytes must not be NULL", twin__edit_distance(&distance, &scratch, none, text, TWIN_EDIT_CHARS, 1));
+    REFUSED("b.bytes must not be NULL", twin__edit_align(&spans, &scratch, text, none, TWIN_EDIT_CHARS, 1));
+    REFUSED("unknown unit of edits 2", twin__edit_align(&spans, &scratch, text, text, (twin_edit_unit)2, 1));
+    REFUSED("at_least must be 0 to 1, not 1.5", twin__edit_ratio(&ratio, &scratch, text, text, TWIN_EDIT_CHARS, 1.5));
+    REFUSED("do not fit into a window of 3",
+            twin__embed_distance(&ratio, text, text, (twin__embed_grams){ 3, 1, 4 }));
+    REFUSED("y.bytes must not be NULL", twin__embed_distance(&ratio, text, none, (twin__embed_grams){ 0 }));
     const twin_text endless = { text.bytes, SIZE_MAX };
     expect_words("a text of SIZE_MAX bytes",
-                 twin_edit_distance(&distance, &scratch, text, endless, TWIN_EDIT_CHARS, 1), TWIN_ELIMIT,
+                 twin__edit_distance(&distance, &scratch, text, endless, TWIN_EDIT_CHARS, 1), TWIN_ELIMIT,
                  "longer than 1073741823 bytes");
-    REFUSED("functions must be 1 to", twin_embedder_create(&embedder, (twin_embed_options){ .functions = SIZE_MAX }));
-    assert_int_equal(twin_embedder_create(&embedder, (twin_embed_options){ 0 }), TWIN_OK);
-    REFUSED("a text of 24 bytes is shorter than the 64", twin_embed_vector(vector, embedder, &room, text));
-    REFUSED("embedder must not be NULL", twin_embed_vector(vector, NULL, &room, text));
-    assert_int_equal(twin_embed_features(NULL, (twin_embed_cells){ 0 }, text), 0);
-    assert_int_equal(twin_embed_length_classes(NULL, 100, 2), 0);
-    twin_embedder_free(embedder);
-    twin_edit_scratch_clear(NULL);
+    REFUSED("functions must be 1 to",
+            twin__embedder_create(&embedder, (twin__embed_options){ .functions = SIZE_MAX }));
+    assert_int_equal(twin__embedder_create(&embedder, (twin__embed_options){ 0 }), TWIN_OK);
+    REFUSED("a text of 24 bytes is shorter than the 64", twin__embed_vector(vector, embedder, &room, text));
+    REFUSED("embedder must not be NULL", twin__embed_vector(vector, NULL, &room, text));
+    assert_int_equal(twin__embed_features(NULL, (twin__embed_cells){ 0 }, text), 0);
+    assert_int_equal(twin__embed_length_classes(NULL, 100, 2), 0);
+    twin__embedder_free(embedder);
+    twin__edit_scratch_clear(NULL);
     twin_edit_spans_clear(NULL);
-    twin_embed_scratch_clear(NULL);
+    twin__embed_scratch_clear(NULL);
 }
 
 static void a_filter_opened_for_reading_is_left_as_it_is(twin_bloom *bloom)
@@ -338,17 +353,17 @@ static void in_input(void **state)
     REFUSED("no input was given", twin_input_open(&input, NULL, 0, (twin_input_options){ 0 }, NULL));
     REFUSED("out must not be NULL", twin_input_from_texts(NULL, NULL, 0, (twin_input_options){ 0 }, NULL));
     input = two_documents();
-    REFUSED("there is no chunk 99", twin_input_read(NULL, input, &buffers, 99, visitor, NULL));
-    REFUSED("buffers must not be NULL", twin_input_read(NULL, input, NULL, 0, visitor, NULL));
+    REFUSED("there is no chunk 99", twin__input_read(NULL, input, &buffers, 99, visitor, NULL));
+    REFUSED("buffers must not be NULL", twin__input_read(NULL, input, NULL, 0, visitor, NULL));
     REFUSED("visitor.document must not be NULL",
-            twin_input_read(NULL, input, &buffers, 0, (twin_visitor){ 0 }, NULL));
+            twin__input_read(NULL, input, &buffers, 0, (twin_visitor){ 0 }, NULL));
     REFUSED("in none of the inputs", twin_input_describe(&words, input, (twin_position){ .source = 7 }, 0));
-    REFUSED("input must not be NULL", twin_input_fetch(&document, NULL, &buffers, (twin_position){ 0 }, NULL));
+    REFUSED("input must not be NULL", twin__input_fetch(&document, NULL, &buffers, (twin_position){ 0 }, NULL));
     assert_string_equal(twin_input_name(input, 7), "");
     assert_int_equal(twin_input_chunks(NULL) + twin_input_sources(NULL), 0);
     assert_int_equal(twin_input_chunk_size(input, 99), 0);
-    twin_read_buffers_clear(&buffers);
-    twin_read_buffers_clear(NULL);
+    twin__read_buffers_clear(&buffers);
+    twin__read_buffers_clear(NULL);
     twin_buffer_clear(&words);
     twin_input_free(input);
 }
@@ -360,7 +375,6 @@ static void in_join(void **state)
     twin_collection *collection;
     twin_similar *similar;
     twin_scratch scratch = { 0 };
-    twin_matches matches = { 0 };
     twin_audit audit;
     twin_set set;
     twin_text found;
@@ -370,12 +384,10 @@ static void in_join(void **state)
     REFUSED("workers must be 0 to 1024, not 1025",
             twin_collection_read(&collection, input, (twin_collection_options){ .exec = many }, NULL));
     assert_int_equal(twin_collection_read(&collection, input, (twin_collection_options){ 0 }, NULL), TWIN_OK);
-    REFUSED("there is no document 7: there are 2", twin_collection_set(&set, collection, &scratch, 7, NULL));
-    REFUSED("scratch must not be NULL", twin_collection_text(&found, collection, NULL, 0, NULL));
+    REFUSED("there is no document 7: there are 2", twin__collection_set(&set, collection, &scratch, 7, NULL));
+    REFUSED("scratch must not be NULL", twin__collection_text(&found, collection, NULL, 0, NULL));
     REFUSED("collection must not be NULL", twin_similar_find(&similar, NULL, (twin_similar_options){ 0 }, NULL));
     REFUSED("not 7", twin_similar_find(&similar, collection, (twin_similar_options){ .threshold = 7 }, NULL));
-    REFUSED("query.bands must not be NULL", twin_similar_to(&matches, collection, (twin_similar_options){ 0 },
-                                                            (twin_similar_query){ 0 }, &scratch, NULL));
     REFUSED("was not read as texts", twin_edit_join_find(&similar, collection, (twin_edit_join_options){ 0 }, NULL));
     assert_int_equal(twin_similar_find(&similar, collection, (twin_similar_options){ 0 }, NULL), TWIN_OK);
     REFUSED("visit must not be NULL", twin_similar_each(similar, TWIN_COPIES_ALL, NULL, NULL));
@@ -383,15 +395,15 @@ static void in_join(void **state)
             twin_audit_run(&audit, collection, similar, (twin_audit_options){ .threshold = -1 }, NULL));
     REFUSED("was not read as texts", twin_audit_edits(&audit, collection, similar, (twin_edit_join_options){ 0 },
                                                       (twin_audit_options){ 0 }, NULL));
-    REFUSED("match 0 names a document", twin_cluster_components(group, 2, &match, 1));
+    REFUSED("match 0 names a document", twin__cluster_components(group, 2, &match, 1));
     REFUSED("similarity must not be NULL", twin_cluster_documents(group, NULL, similar));
     REFUSED("visit must not be NULL", twin_cluster_each(group, NULL, 0, NULL, NULL));
-    REFUSED("matches must not be NULL", twin_cluster_keepers(group, NULL, 2, NULL, 1, NULL));
+    REFUSED("matches must not be NULL", twin__cluster_keepers(group, NULL, 2, NULL, 1, NULL));
     assert_int_equal(twin_collection_id(NULL, collection, 7).length, 0);
-    assert_int_equal(twin_collection_size(collection, 7) + twin_collection_slots(NULL), 0);
+    assert_int_equal(twin_collection_size(collection, 7) + twin__collection_slots(NULL), 0);
     assert_int_equal(twin_collection_count(NULL).documents + twin_similar_count(NULL).similar, 0);
-    twin_matches_clear(NULL);
-    twin_scratch_clear(NULL);
+    twin__matches_clear(NULL);
+    twin__scratch_clear(NULL);
     twin_similar_free(similar);
     twin_collection_free(collection);
     twin_input_free(input);
@@ -421,17 +433,17 @@ static void in_collections_of_sets_and_texts(void **state)
     REFUSED("only signed documents",
             twin_collection_read(&collection, sets, (twin_collection_options){ .memory_bytes = 1 }, NULL));
     assert_int_equal(twin_collection_read(&collection, sets, (twin_collection_options){ 0 }, NULL), TWIN_OK);
-    REFUSED("a collection of sets has no texts", twin_collection_text(&found, collection, &scratch, 0, NULL));
-    REFUSED("a set has many rows", twin_collection_document(&document, collection, &scratch, 0, NULL));
+    REFUSED("a collection of sets has no texts", twin__collection_text(&found, collection, &scratch, 0, NULL));
+    REFUSED("a set has many rows", twin__collection_document(&document, collection, &scratch, 0, NULL));
     REFUSED("only signed documents can be written", twin_collection_write(collection, text, file_sink(stdout), NULL));
     twin_collection_free(collection);
     assert_int_equal(twin_collection_read(&collection, texts, (twin_collection_options){ .texts = true }, NULL),
                      TWIN_OK);
-    REFUSED("a collection of texts has no sets", twin_collection_set(&set, collection, &scratch, 0, NULL));
+    REFUSED("a collection of texts has no sets", twin__collection_set(&set, collection, &scratch, 0, NULL));
     REFUSED("a collection of texts has no sets to compare",
             twin_dedup_find(&dedup, collection, (twin_dedup_options){ 0 }, NULL));
     twin_collection_free(collection);
-    twin_scratch_clear(&scratch);
+    twin__scratch_clear(&scratch);
     twin_input_free(sets);
     twin_input_free(texts);
     unlink(path);
@@ -444,7 +456,7 @@ static void in_dedup(void **state)
     twin_collection *collection, *loaded;
     twin_dedup *dedup;
     twin_dedup_audit audit;
-    twin_matches matches = { 0 };
+    twin_matches *matches = NULL;
     twin_dedup_options rule = { 0 }, excluding = { .excluded = (const bool[]){ false, false } };
     twin_buffer field = { 0 };
     twin_candidates *candidates = NULL;
@@ -470,13 +482,13 @@ static void in_dedup(void **state)
     REFUSED("source.read must not be NULL", twin_collection_read_note(&field, (twin_source){ 0 }, NULL));
     REFUSED("saved.sources must not be NULL",
             twin_collection_load(&loaded, input, (twin_saved_files){ 0 }, (twin_collection_options){ 0 }, NULL));
-    REFUSED("collection must not be NULL", twin_collection_fingerprint(&fingerprint, NULL));
+    REFUSED("collection must not be NULL", twin__collection_fingerprint(&fingerprint, NULL));
     REFUSED("candidates must not be NULL", twin_dedup_match(&matches, collection, NULL, &rule, whole, NULL));
     assert_int_equal(twin_candidates_find(&candidates, collection, rule.search, whole, NULL), TWIN_OK);
     REFUSED("exclude no documents", twin_dedup_match(&matches, collection, candidates, &excluding, whole, NULL));
     REFUSED("matches must not be NULL", twin_dedup_decide(&dedup, collection, NULL, &rule, NULL));
     REFUSED("rule must not be NULL",
-            twin_dedup_write_matches(&matches, collection, NULL, whole, file_sink(stdout), NULL));
+            twin_dedup_write_matches(&(twin_matches){ 0 }, collection, NULL, whole, file_sink(stdout), NULL));
     REFUSED("saved.sources must not be NULL",
             twin_dedup_read_matches(&matches, &rule, &field, collection, (twin_saved_files){ 0 }, NULL));
     assert_null(twin_dedup_keepers(NULL));
@@ -484,7 +496,7 @@ static void in_dedup(void **state)
     assert_int_equal(twin_dedup_count(NULL).documents + twin_dedup_groups(NULL, NULL), 0);
     twin_dedup_free(NULL);
     twin_candidates_free(candidates);
-    twin_matches_clear(&matches);
+    twin_matches_free(matches);
     twin_collection_free(collection);
     twin_input_free(input);
 }
@@ -602,12 +614,12 @@ static void nothing_is_a_text(void **state)
             assert_int_equal(twin_text_normalise(&out, NULL, nothing, (twin_normal)normal), TWIN_OK);
         for (int unit = TWIN_EDIT_CHARS; unit <= TWIN_EDIT_BYTES; unit++) {
             twin_edit_unit which = (twin_edit_unit)unit;
-            assert_int_equal(twin_edit_distance(&distance, &edit, nothing, text, which, 100), TWIN_OK);
+            assert_int_equal(twin__edit_distance(&distance, &edit, nothing, text, which, 100), TWIN_OK);
             assert_int_equal(distance, text.length);
-            assert_int_equal(twin_edit_indel(&distance, &edit, nothing, nothing, which, 100), TWIN_OK);
-            assert_int_equal(twin_edit_ratio(&ratio, &edit, text, nothing, which, 0), TWIN_OK);
-            assert_int_equal(twin_edit_align(&spans, &edit, text, nothing, which, 100), TWIN_OK);
-            assert_int_equal(twin_edit_align(&spans, &edit, nothing, nothing, which, 100), TWIN_OK);
+            assert_int_equal(twin__edit_indel(&distance, &edit, nothing, nothing, which, 100), TWIN_OK);
+            assert_int_equal(twin__edit_ratio(&ratio, &edit, text, nothing, which, 0), TWIN_OK);
+            assert_int_equal(twin__edit_align(&spans, &edit, text, nothing, which, 100), TWIN_OK);
+            assert_int_equal(twin__edit_align(&spans, &edit, nothing, nothing, which, 100), TWIN_OK);
         }
         assert_int_equal(twin_diff(&spans, nothing, nothing, (twin_diff_options){ 0 }), TWIN_OK);
         for (int kind = TWIN_SHINGLE_AUTO; kind <= TWIN_SHINGLE_STOP; kind++)
@@ -617,24 +629,24 @@ static void nothing_is_a_text(void **state)
                 if (twin_hash_available((twin_hash_family)family) != TWIN_OK)
                     continue;
                 assert_int_equal(twin_signer_create(&signer, &scheme, NULL), TWIN_OK);
-                assert_int_equal(twin_signer_text(signature, &set, signer, &sign, nothing), TWIN_OK);
+                assert_int_equal(twin__signer_text(signature, &set, signer, &sign, nothing), TWIN_OK);
                 assert_int_equal(set.count, 0);
-                assert_int_equal(twin_signer_items(signature, &set, signer, &sign, (twin_set){ 0 }), TWIN_OK);
+                assert_int_equal(twin__signer_items(signature, &set, signer, &sign, (twin_set){ 0 }), TWIN_OK);
                 assert_int_equal(set.count, 0);
                 twin_signer_free(signer);
                 twin_hash_bytes(scheme.shingle.hash, NULL, 0);
                 twin_hash_digest(scheme.shingle.hash, NULL, 0);
             }
-        assert_true(twin_set_similarity_at_least((twin_set){ 0 }, (twin_set){ 0 }, TWIN_JACCARD, .5) < 0);
+        assert_true(twin__set_similarity_at_least((twin_set){ 0 }, (twin_set){ 0 }, TWIN_JACCARD, .5) < 0);
         assert_int_equal(twin_bloom_create(&bloom, (twin_bloom_options){ .items = 10 }), TWIN_OK);
         assert_true(twin_bloom_add(bloom, NULL, 0));
         assert_true(twin_bloom_may_contain(bloom, NULL, 0));
         assert_int_equal(twin_bloom_add_many(NULL, bloom, &nothing, 1), 0);
         twin_bloom_free(bloom);
-        twin_edit_scratch_clear(&edit);
+        twin__edit_scratch_clear(&edit);
         twin_edit_spans_clear(&spans);
         twin_buffer_clear(&out);
-        twin_sign_scratch_clear(&sign);
+        twin__sign_scratch_clear(&sign);
     }
     assert_int_equal(twin_cpu_use(best), TWIN_OK);
 }

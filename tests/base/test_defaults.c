@@ -12,6 +12,15 @@
 #include <twinsift/twinsift.h>
 #include <unistd.h>
 
+#include "base/exec.h"
+#include "edit/embed.h"
+#include "join/similar_private.h"
+#include "lsh/bands.h"
+#include "lsh/forest.h"
+#include "sketch/minhash.h"
+#include "sketch/set.h"
+#include "sketch/shingle.h"
+
 static const char words[] = "The lighthouse keeper of Skerry Point has watched over the strait for forty years, and "
                             "means to go on for as long as the lamp does.";
 static const char other[] =
@@ -46,7 +55,7 @@ static void an_executor_is_one_worker(void **state)
     twin_exec_for((twin_exec){ TWIN_EXEC_PTHREADS, 0 }, 100, 0, count_items, &count);
     twin_exec_for((twin_exec){ TWIN_EXEC_SERIAL, 8 }, 100, 1, count_items, &count);
     assert_int_equal(count, 300);
-    twin_exec_in_order((twin_exec){ 0 }, 50, count_item, count_item, &count);
+    twin__exec_in_order((twin_exec){ 0 }, 50, count_item, count_item, &count);
     assert_int_equal(count, 400);
 }
 
@@ -57,11 +66,11 @@ static void a_shingler_cuts_nine_characters(void **state)
     (void)state;
     twin_shingler *shingler;
     twin_items items = { 0 };
-    assert_int_equal(twin_shingler_create(&shingler, (twin_shingle_options){ 0 }), TWIN_OK);
-    assert_int_equal(twin_shingle(&items, shingler, text_of("0123456789")), TWIN_OK);
+    assert_int_equal(twin__shingler_create(&shingler, (twin_shingle_options){ 0 }), TWIN_OK);
+    assert_int_equal(twin__shingle_text(&items, shingler, text_of("0123456789")), TWIN_OK);
     assert_int_equal(items.count, 2);
-    twin_items_clear(&items);
-    twin_shingler_free(shingler);
+    twin__items_clear(&items);
+    twin__shingler_free(shingler);
 }
 
 static void a_hasher_has_128_slots(void **state)
@@ -71,12 +80,12 @@ static void a_hasher_has_128_slots(void **state)
     uint64_t items[] = { 1, 2, 3 };
     uint32_t signature[TWIN_MINHASH_DEFAULT_SLOTS + 1];
     memset(signature, 0xFF, sizeof signature);
-    assert_int_equal(twin_minhash_create(&hasher, (twin_minhash_options){ 0 }), TWIN_OK);
-    twin_minhash_sign(signature, hasher, items, 3);
+    assert_int_equal(twin__minhash_create(&hasher, (twin_minhash_options){ 0 }), TWIN_OK);
+    twin__minhash_sign(signature, hasher, items, 3);
     for (size_t i = 0; i < 128; i++)
         assert_true(signature[i] != UINT32_MAX);
     assert_true(signature[128] == UINT32_MAX);
-    twin_minhash_free(hasher);
+    twin__minhash_free(hasher);
 }
 
 static void a_signer_signs(void **state)
@@ -92,12 +101,6 @@ static void a_signer_signs(void **state)
     assert_int_equal(twin_minhash_agreement(signatures[0], signatures[1], 128), 128);
     assert_true(twin_minhash_agreement(signatures[0], signatures[2], 128) < 20);
 
-    /* Bands of these signatures, planned. */
-    static const uint32_t documents[] = { 0, 1, 2 };
-    twin_signatures all = { signatures[0], 128, documents, 3 };
-    twin_bands *bands;
-    assert_int_equal(twin_bands_create(&bands, all, (twin_band_options){ 0 }, (twin_exec){ 0 }), TWIN_OK);
-    twin_bands_free(bands);
     twin_signer_free(signer);
 }
 
@@ -106,42 +109,42 @@ static void a_signer_signs(void **state)
 static void a_forest_takes_a_signature(void **state)
 {
     (void)state;
-    twin_forest *forest;
-    twin_forest_scratch scratch = { 0 };
+    twin__forest *forest;
+    twin__forest_scratch scratch = { 0 };
     uint32_t labels[128] = { 1, 2, 3 };
-    twin_forest_candidate found[10];
+    twin__forest_candidate found[10];
     size_t count;
-    assert_int_equal(twin_forest_create(&forest, (twin_forest_options){ 0 }), TWIN_OK);
+    assert_int_equal(twin__forest_create(&forest, (twin__forest_options){ 0 }), TWIN_OK);
     for (uint64_t id = 0; id < 20; id++) {
         labels[127] = (uint32_t)id;
-        assert_int_equal(twin_forest_add(forest, id, labels), TWIN_OK);
+        assert_int_equal(twin__forest_add(forest, id, labels), TWIN_OK);
     }
-    assert_int_equal(twin_forest_query(found, &count, forest, &scratch, labels, (twin_forest_query_options){ 0 }),
+    assert_int_equal(twin__forest_query(found, &count, forest, &scratch, labels, (twin__forest_query_options){ 0 }),
                      TWIN_OK);
     assert_int_equal(count, 10);
-    twin_forest_scratch_clear(&scratch);
-    twin_forest_free(forest);
+    twin__forest_scratch_clear(&scratch);
+    twin__forest_free(forest);
 }
 
 static void embeddings_work(void **state)
 {
     (void)state;
-    twin_embedder *embedder;
-    twin_embed_scratch scratch = { 0 };
+    twin__embedder *embedder;
+    twin__embed_scratch scratch = { 0 };
     uint32_t a[128], b[128];
-    assert_int_equal(twin_embedder_create(&embedder, (twin_embed_options){ 0 }), TWIN_OK);
-    assert_int_equal(twin_embed_vector(a, embedder, &scratch, text_of(words)), TWIN_OK);
-    assert_int_equal(twin_embed_vector(b, embedder, &scratch, text_of(words)), TWIN_OK);
+    assert_int_equal(twin__embedder_create(&embedder, (twin__embed_options){ 0 }), TWIN_OK);
+    assert_int_equal(twin__embed_vector(a, embedder, &scratch, text_of(words)), TWIN_OK);
+    assert_int_equal(twin__embed_vector(b, embedder, &scratch, text_of(words)), TWIN_OK);
     assert_memory_equal(a, b, sizeof a);
-    twin_embed_scratch_clear(&scratch);
-    twin_embedder_free(embedder);
+    twin__embed_scratch_clear(&scratch);
+    twin__embedder_free(embedder);
 
     double distance = -1;
-    assert_int_equal(twin_embed_distance(&distance, text_of(words), text_of(words), (twin_embed_grams){ 0 }),
+    assert_int_equal(twin__embed_distance(&distance, text_of(words), text_of(words), (twin__embed_grams){ 0 }),
                      TWIN_OK);
     assert_true(distance == 0);
     uint64_t features[sizeof words];
-    assert_int_equal(twin_embed_features(features, (twin_embed_cells){ 0 }, text_of(words)), strlen(words) - 8 + 1);
+    assert_int_equal(twin__embed_features(features, (twin__embed_cells){ 0 }, text_of(words)), strlen(words) - 8 + 1);
 }
 
 /* ---- filters ---- */
@@ -196,7 +199,7 @@ static void a_collection_finds_its_pairs(void **state)
     twin_audit audit;
     assert_int_equal(twin_collection_read(&collection, input, (twin_collection_options){ 0 }, NULL), TWIN_OK);
     assert_int_equal(twin_similar_find(&similar, collection, (twin_similar_options){ 0 }, NULL), TWIN_OK);
-    assert_int_equal(twin_similar_matches(&matches, similar), 1);
+    assert_int_equal(twin__similar_matches(&matches, similar), 1);
     assert_true(matches[0].a == 0 && matches[0].b == 1 && matches[0].similarity > .8);
     assert_int_equal(twin_audit_run(&audit, collection, similar, (twin_audit_options){ 0 }, NULL), TWIN_OK);
     assert_true(audit.documents == DOCUMENTS && audit.found == 1 && audit.recall == 1);

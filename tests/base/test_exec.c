@@ -210,7 +210,7 @@ static void what_is_handed_in_comes_in_order(void **state)
             if (twin_exec_make(&exec, kind, worker_counts[w]) == TWIN_EUNSUPPORTED)
                 continue;
             struct line line = { .count = 0 };
-            twin_exec_in_order(exec, COUNT(line.gathered), prepare, gather, &line);
+            twin__exec_in_order(exec, COUNT(line.gathered), prepare, gather, &line);
             assert_int_equal(line.count, COUNT(line.gathered));
             for (size_t i = 0; i < line.count; i++)
                 assert_true(line.gathered[i] == twin__mix(i));

@@ -9,6 +9,9 @@
 #include <string.h>
 #include <twinsift/twinsift.h>
 
+#include "sketch/minhash.h"
+#include "sketch/shingle.h"
+
 enum { LAST = TWIN_RESERVED - 1 };
 
 /* Both fail, with a sentence that says why. */
@@ -22,9 +25,9 @@ static void unknown_options_of_sketches_are_refused(void **state)
 {
     (void)state;
     twin_minhash *hasher;
-    refused(twin_minhash_create(&hasher, (twin_minhash_options){ .reserved = { 1 } }));
+    refused(twin__minhash_create(&hasher, (twin_minhash_options){ .reserved = { 1 } }));
     twin_shingler *shingler;
-    refused(twin_shingler_create(&shingler, (twin_shingle_options){ .reserved = { 1 } }));
+    refused(twin__shingler_create(&shingler, (twin_shingle_options){ .reserved = { 1 } }));
     twin_signer *signer;
     refused(twin_signer_create(&signer, &(twin_scheme){ .reserved = { [LAST] = 1 } }, NULL));
     refused(twin_signer_create(&signer, &(twin_scheme){ .minhash.reserved = { [LAST] = 1 } }, NULL));

@@ -10,7 +10,11 @@
 #include <unistd.h>
 
 #include "base/random.h"
+#include "collection/contents.h"
 #include "corpus.h"
+#include "sketch/minhash.h"
+#include "sketch/set.h"
+#include "sketch/shingle.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
@@ -60,20 +64,20 @@ static void check_document(const twin_collection *collection, uint32_t d, const 
     twin_set expected, got;
     snprintf(id, sizeof id, "d%u", d);
     assert_text(twin_collection_id(NULL, collection, d), id);
-    assert_int_equal(twin_shingler_create(&shingler, options.scheme.shingle), TWIN_OK);
-    assert_int_equal(twin_minhash_create(&hasher, options.scheme.minhash), TWIN_OK);
-    assert_int_equal(twin_shingle(&items, shingler, (twin_text){ text, strlen(text) }), TWIN_OK);
-    twin_minhash_sign(signature, hasher, items.items, items.count);
-    assert_memory_equal(twin_collection_signatures(collection) + d * 128, signature, sizeof signature);
-    assert_int_equal(twin_set_make(&expected, &items, &spare), TWIN_OK);
-    assert_int_equal(twin_collection_set(&got, collection, scratch, d, NULL), TWIN_OK);
+    assert_int_equal(twin__shingler_create(&shingler, options.scheme.shingle), TWIN_OK);
+    assert_int_equal(twin__minhash_create(&hasher, options.scheme.minhash), TWIN_OK);
+    assert_int_equal(twin__shingle_text(&items, shingler, (twin_text){ text, strlen(text) }), TWIN_OK);
+    twin__minhash_sign(signature, hasher, items.items, items.count);
+    assert_memory_equal(twin__collection_signatures(collection) + d * 128, signature, sizeof signature);
+    assert_int_equal(twin__set_make(&expected, &items, &spare), TWIN_OK);
+    assert_int_equal(twin__collection_set(&got, collection, scratch, d, NULL), TWIN_OK);
     assert_int_equal(got.count, expected.count);
     if (got.count)
         assert_memory_equal(got.items, expected.items, got.count * sizeof *got.items);
-    twin_shingler_free(shingler);
-    twin_minhash_free(hasher);
-    twin_items_clear(&items);
-    twin_items_clear(&spare);
+    twin__shingler_free(shingler);
+    twin__minhash_free(hasher);
+    twin__items_clear(&items);
+    twin__items_clear(&spare);
 }
 
 static void documents_are_signed_whoever_reads_them(void **state)
@@ -99,10 +103,10 @@ static void documents_are_signed_whoever_reads_them(void **state)
         assert_int_equal(counts.documents, DOCUMENTS);
         assert_int_equal(counts.problems, 0);
         assert_int_equal(counts.bytes, bytes);
-        assert_int_equal(twin_collection_slots(collection), 128);
+        assert_int_equal(twin__collection_slots(collection), 128);
         for (uint32_t d = 0; d < DOCUMENTS; d++)
             check_document(collection, d, texts.text[d], options, &scratch);
-        twin_scratch_clear(&scratch);
+        twin__scratch_clear(&scratch);
         twin_collection_free(collection);
         twin_input_free(input);
     }
@@ -111,7 +115,7 @@ static void documents_are_signed_whoever_reads_them(void **state)
 
 /* ---- copies ---- */
 
-/* ---- examining ---- */
+/* ---- documents as they are read ---- */
 
 struct examined {
     twin_exec exec;
@@ -146,7 +150,7 @@ static void documents_can_be_examined_while_they_are_read(void **state)
         if (!exec_number(&examined.exec, number))
             continue;
         options.exec = examined.exec;
-        options.examine = examine;
+        options.on_document = examine;
         options.context = &examined;
         twin_collection *collection = read_collection(input, options);
         uint64_t offsets = 0, count = twin_collection_count(collection).documents;
@@ -198,7 +202,7 @@ static void equal_sets_are_copies(void **state)
             assert_int_equal(counts.too_short, 5);
             assert_int_equal(counts.copies, 6);
             assert_memory_equal(twin_collection_firsts(collection), firsts, sizeof firsts);
-            assert_int_equal(twin_collection_distinct(&list, collection), COUNT(distinct));
+            assert_int_equal(twin__collection_distinct(&list, collection), COUNT(distinct));
             assert_memory_equal(list, distinct, sizeof distinct);
             twin_collection_free(collection);
         }
@@ -352,12 +356,12 @@ static void expect_set(const twin_collection *collection, uint32_t document, twi
     twin_scratch scratch = { 0 };
     twin_error error = { 0 };
     twin_set set;
-    assert_int_equal(twin_collection_set(&set, collection, &scratch, document, &error), expected);
+    assert_int_equal(twin__collection_set(&set, collection, &scratch, document, &error), expected);
     assert_int_equal(error.status, expected);
     if (expected != TWIN_OK)
         assert_true(strlen(error.message) > 0);
-    assert_int_equal(twin_collection_set(&set, collection, &scratch, document, NULL), expected);
-    twin_scratch_clear(&scratch);
+    assert_int_equal(twin__collection_set(&set, collection, &scratch, document, NULL), expected);
+    twin__scratch_clear(&scratch);
 }
 
 static void a_line_that_changed_is_noticed(void **state)
@@ -453,7 +457,7 @@ static void check_rows(const twin_collection *collection, bool has[SETS][ELEMENT
         size_t count = 0;
         snprintf(name, sizeof name, "s%u", s);
         assert_text(twin_collection_id(NULL, collection, s), name);
-        assert_int_equal(twin_collection_set(&set, collection, &scratch, s, NULL), TWIN_OK);
+        assert_int_equal(twin__collection_set(&set, collection, &scratch, s, NULL), TWIN_OK);
         for (size_t e = 0; e < ELEMENTS; e++) {
             snprintf(name, sizeof name, "e%zu", e);
             uint64_t hash = twin_hash_bytes(twin_hash_member(TWIN_HASH_XXH3, 0), name, strlen(name));
@@ -467,7 +471,7 @@ static void check_rows(const twin_collection *collection, bool has[SETS][ELEMENT
         assert_int_equal(twin_collection_firsts(collection)[s], first);
     }
     assert_int_equal(twin_collection_firsts(collection)[1], 0);
-    twin_scratch_clear(&scratch);
+    twin__scratch_clear(&scratch);
 }
 
 static void rows_are_gathered_into_sets(void **state)
@@ -488,8 +492,8 @@ static void rows_are_gathered_into_sets(void **state)
         twin_collection *collection = read_collection(input, options);
         check_rows(collection, has);
         if (e == 0)
-            memcpy(signatures, twin_collection_signatures(collection), SETS * 128 * sizeof *signatures);
-        assert_memory_equal(signatures, twin_collection_signatures(collection), SETS * 128 * sizeof *signatures);
+            memcpy(signatures, twin__collection_signatures(collection), SETS * 128 * sizeof *signatures);
+        assert_memory_equal(signatures, twin__collection_signatures(collection), SETS * 128 * sizeof *signatures);
         twin_collection_free(collection);
         twin_input_free(input);
     }
@@ -518,7 +522,7 @@ static void many_names_keep_their_numbers(void **state)
         twin_set set;
         snprintf(name, sizeof name, "%u", i);
         assert_text(twin_collection_id(NULL, collection, i), name);
-        assert_int_equal(twin_collection_set(&set, collection, NULL, i, NULL), TWIN_OK);
+        assert_int_equal(twin__collection_set(&set, collection, NULL, i, NULL), TWIN_OK);
         assert_int_equal(set.count, 2);
     }
     twin_collection_free(collection);
@@ -539,7 +543,7 @@ static void bad_rows_are_left_out(void **state)
     assert_int_equal(twin_collection_problems(&problems, collection), 3);
     for (uint64_t i = 0; i < 3; i++)
         assert_int_equal(problems[i].position.line, i + 2);
-    assert_int_equal(twin_collection_set(&set, collection, NULL, 0, NULL), TWIN_OK);
+    assert_int_equal(twin__collection_set(&set, collection, NULL, 0, NULL), TWIN_OK);
     assert_int_equal(set.count, 2);
     twin_collection_free(collection);
 
@@ -569,7 +573,7 @@ static void nothing_is_a_collection_too(void **state)
             const uint32_t *list;
             assert_int_equal(twin_collection_count(collection).documents, i == 2);
             assert_int_equal(twin_collection_count(collection).too_short, i == 2);
-            assert_int_equal(twin_collection_distinct(&list, collection), 0);
+            assert_int_equal(twin__collection_distinct(&list, collection), 0);
             twin_collection_free(collection);
             twin_input_free(input);
         }

@@ -13,6 +13,7 @@
 
 #include "base/bytes.h"
 #include "base/checked_stream.h"
+#include "collection/contents.h"
 #include "file_streams.h"
 
 enum { SLOTS = 128, ENTRY_BYTES = 64, SOURCE_AT = 16, ID_AT = 40, ID_LENGTH_AT = 48, COUNTS = 7 };
@@ -39,7 +40,7 @@ static void a_collection_comes_back(void **state_unused)
     uint64_t prints[2];
     FILE *file = tmpfile();
     assert_non_null(file);
-    twin_collection_options options = { .repeated_ids = true };
+    twin_collection_options options = { .ids_may_repeat = true };
     assert_int_equal(twin_collection_read(&before, input, options, &error), TWIN_OK);
     assert_int_equal(twin_collection_write(before, (twin_text){ "a note", 6 }, file_sink(file), &error), TWIN_OK);
     rewind(file);
@@ -52,10 +53,10 @@ static void a_collection_comes_back(void **state_unused)
                                           options, &error),
                      TWIN_OK);
     assert_int_equal(twin_collection_count(after).documents, 2);
-    assert_memory_equal(twin_collection_signatures(before), twin_collection_signatures(after),
+    assert_memory_equal(twin__collection_signatures(before), twin__collection_signatures(after),
                         2 * SLOTS * sizeof(uint32_t));
-    assert_int_equal(twin_collection_fingerprint(&prints[0], before), TWIN_OK);
-    assert_int_equal(twin_collection_fingerprint(&prints[1], after), TWIN_OK);
+    assert_int_equal(twin__collection_fingerprint(&prints[0], before), TWIN_OK);
+    assert_int_equal(twin__collection_fingerprint(&prints[1], after), TWIN_OK);
     assert_true(prints[0] == prints[1]);
     twin_buffer_clear(&note);
     twin_collection_free(before);
@@ -114,7 +115,7 @@ static void expect_load(const twin_input *input, FILE **files, size_t count, con
     twin_collection *collection = NULL;
     twin_error error = { 0 };
     twin_status status = twin_collection_load(&collection, input, (twin_saved_files){ sources, count, NULL },
-                                              (twin_collection_options){ .repeated_ids = true }, &error);
+                                              (twin_collection_options){ .ids_may_repeat = true }, &error);
     if (status != wanted->status || (wanted->words && !strstr(error.message, wanted->words)))
         fail_msg("%d \"%s\", not %d \"%s\"", status, error.message, wanted->status,
                  wanted->words ? wanted->words : "");

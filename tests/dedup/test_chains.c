@@ -9,10 +9,12 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <twinsift/cluster.h>
 #include <twinsift/dedup.h>
+#include <twinsift/similar.h>
 
 #include "base/random.h"
+#include "join/cluster.h"
+#include "join/matches.h"
 #include "scale.h"
 #include "world.h"
 
@@ -142,7 +144,7 @@ static uint64_t check_engine(const twin_collection *collection, const uint32_t *
     twin_matches matches = { 0 };
     twin_similar_counts counts = find_deciding(&matches, collection, exec,
                                                (struct twin__deciding_options){ .chain = true, .most_room = room });
-    assert_int_equal(twin_cluster_components(got, world.count, matches.items, matches.count), TWIN_OK);
+    assert_int_equal(twin__cluster_components(got, world.count, matches.items, matches.count), TWIN_OK);
     size_t groups = 0, distinct = 0;
     const uint32_t *firsts = twin_collection_firsts(collection);
     for (uint32_t d = 0; d < world.count; d++) {
@@ -151,7 +153,7 @@ static uint64_t check_engine(const twin_collection *collection, const uint32_t *
         groups += group[d] == d;
     }
     assert_int_equal(matches.count, distinct - groups);
-    twin_matches_clear(&matches);
+    twin__matches_clear(&matches);
     return counts.verified;
 }
 
@@ -307,7 +309,7 @@ static void many_groups_in_a_crowd_are_not_compared_with_each_other(void **state
     twin_dedup_counts some = count_groups(GROUPS), twice = count_groups(2 * GROUPS);
     assert_int_equal(some.kept, GROUPS);
     assert_int_equal(twice.kept, 2 * GROUPS);
-    assert_true(some.search.crowds > 0);
+    assert_true(some.search.template_groups > 0);
     assert_true(some.search.verified <= (uint64_t)4 * 10 * GROUPS);
     assert_true(twice.search.verified <= (uint64_t)4 * 2 * 10 * GROUPS);
 }
@@ -325,7 +327,7 @@ static void who_stays_in_small_groups_costs_a_comparison_per_document(void **sta
     shuffle(&seed);
     twin_dedup_counts counts = count_world(.8, false);
     assert_int_equal(counts.kept, GROUPS);
-    assert_int_equal(counts.search.crowds, 0);
+    assert_int_equal(counts.search.template_groups, 0);
     assert_int_equal(counts.search.verified, GROUPS * (MEMBERS - 1));
 }
 

@@ -13,7 +13,10 @@
 #include <math.h>
 #include <twinsift/dedup.h>
 
+#include "collection/contents.h"
 #include "foreign_locale.h"
+#include "join/audit_private.h"
+#include "join/matches.h"
 #include "lookalikes.h"
 #include "scale.h"
 
@@ -42,10 +45,10 @@ static void world_read(struct world *world, twin_exec exec, uint64_t *seed)
     world->lengths = calloc(world->truth.count, sizeof *world->lengths);
     for (uint32_t d = 0; d < world->truth.count; d++) {
         twin_document document;
-        assert_int_equal(twin_collection_document(&document, world->collection, &scratch, d, NULL), TWIN_OK);
+        assert_int_equal(twin__collection_document(&document, world->collection, &scratch, d, NULL), TWIN_OK);
         world->lengths[d] = document.text.length;
     }
-    twin_scratch_clear(&scratch);
+    twin__scratch_clear(&scratch);
 }
 
 static void world_end(struct world *world)
@@ -375,8 +378,8 @@ static void draw_as_audit(bool *is_drawn, const struct world *world, const twin_
         if (twin_dedup_keepers(dedup)[d] == d)
             kept[list.count++] = d;
     twin_audit_options options = { .documents = documents };
-    assert_int_equal(twin_audit_documents(&pairs, is_drawn, world->collection, list, options, NULL), TWIN_OK);
-    twin_matches_clear(&pairs);
+    assert_int_equal(twin__audit_documents(&pairs, is_drawn, world->collection, list, options, NULL), TWIN_OK);
+    twin__matches_clear(&pairs);
 }
 
 /* A search that misses much, with all documents drawn: the audit counts what comparing all pairs counts. Of a

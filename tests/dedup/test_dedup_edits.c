@@ -12,6 +12,7 @@
 
 #include "base/random.h"
 #include "corpus.h"
+#include "edit/edit.h"
 
 enum { TEXTS = 400, LONGEST = 16 };
 
@@ -163,12 +164,12 @@ static void chains_are_components(void **state)
     twin_edit_scratch scratch = { 0 };
     for (size_t i = 0; i < TEXTS; i++) {
         double ratio;
-        assert_int_equal(twin_edit_ratio(&ratio, &scratch, world.documents[i].text, world.documents[expected[i]].text,
-                                         TWIN_EDIT_CHARS, 0),
+        assert_int_equal(twin__edit_ratio(&ratio, &scratch, world.documents[i].text,
+                                          world.documents[expected[i]].text, TWIN_EDIT_CHARS, 0),
                          TWIN_OK);
         assert_true(twin_dedup_similarities(dedup)[i] == ratio);
     }
-    twin_edit_scratch_clear(&scratch);
+    twin__edit_scratch_clear(&scratch);
     twin_dedup_free(dedup);
     free_world();
 }

@@ -9,11 +9,15 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <twinsift/cluster.h>
 #include <twinsift/dedup.h>
+#include <twinsift/similar.h>
 
 #include "base/random.h"
+#include "join/cluster.h"
+#include "join/matches.h"
+#include "join/similar_private.h"
 #include "scale.h"
+#include "sketch/set.h"
 #include "world.h"
 
 /* Bounds that leave room for chance do so in long texts only. */
@@ -77,7 +81,7 @@ static size_t true_keepers(bool *stays, const uint32_t *firsts)
         stays[d] = firsts[d] == d;
         for (size_t other = 0; other < d && firsts[d] == d; other++) {
             bool similar = firsts[other] == other &&
-                           twin_set_similarity_at_least(set_of(d), set_of(other), TWIN_JACCARD, THRESHOLD) >= 0;
+                           twin__set_similarity_at_least(set_of(d), set_of(other), TWIN_JACCARD, THRESHOLD) >= 0;
             pairs += similar;
             stays[d] &= !(similar && stays[other]);
         }
@@ -100,11 +104,11 @@ static void check_against_truth(const twin_collection *collection, const twin_de
         assert_true(similarity >= THRESHOLD && similarity == twin_dedup_similarities(dedup)[d]);
         for (uint32_t other = 0; other < keepers[d]; other++) /* it goes for the first that it could go for */
             assert_false(stays[other] &&
-                         twin_set_similarity_at_least(set_of(d), set_of(other), TWIN_JACCARD, THRESHOLD) >= 0);
+                         twin__set_similarity_at_least(set_of(d), set_of(other), TWIN_JACCARD, THRESHOLD) >= 0);
     }
     twin_similar *similar;
     assert_int_equal(twin_similar_find(&similar, collection, (twin_similar_options){ 0 }, NULL), TWIN_OK);
-    assert_int_equal(twin_similar_matches(NULL, similar), pairs);
+    assert_int_equal(twin__similar_matches(NULL, similar), pairs);
     twin_similar_free(similar);
 }
 
@@ -140,7 +144,7 @@ static void families_lose_what_all_pairs_would_drop(void **state)
         twin_collection *collection = read_world(&input, exec);
         twin_dedup *dedup = find(collection, (twin_dedup_options){ .search = { .exec = exec } });
         check_against_truth(collection, dedup);
-        crowds += twin_dedup_count(dedup).search.crowds;
+        crowds += twin_dedup_count(dedup).search.template_groups;
         twin_dedup_free(dedup);
         twin_collection_free(collection);
         twin_input_free(input);
@@ -274,7 +278,7 @@ static twin_dedup_counts count_contained(size_t members, twin_preference prefere
         const twin_match *found;
         assert_int_equal(twin_similar_find(&similar, collection, (twin_similar_options){ .exec = exec }, NULL),
                          TWIN_OK);
-        size_t count = twin_similar_matches(&found, similar);
+        size_t count = twin__similar_matches(&found, similar);
         twin_matches matches = { .items = malloc((count + 1) * sizeof *found), .count = count };
         assert_non_null(matches.items);
         memcpy(matches.items, found, count * sizeof *found);
@@ -326,9 +330,9 @@ static void keep_within(uint32_t *keepers, const twin_collection *collection, si
     twin_matches matches = { 0 };
     find_deciding(&matches, collection, exec,
                   (struct twin__deciding_options){ .order = as_in_the_input, .most_room = room });
-    assert_int_equal(twin_cluster_keepers(keepers, NULL, world.count, matches.items, matches.count, input_order),
+    assert_int_equal(twin__cluster_keepers(keepers, NULL, world.count, matches.items, matches.count, input_order),
                      TWIN_OK);
-    twin_matches_clear(&matches);
+    twin__matches_clear(&matches);
 }
 
 /* With room for few documents at a time there are many phases, which count items and forget sets. */
@@ -442,7 +446,7 @@ static void the_order_of_the_input_decides_nothing_for_the_longest(void **state)
         twin_collection *collection = read_world(&input, exec);
         twin_dedup *dedup =
             find(collection, (twin_dedup_options){ .search = { .exec = exec }, .preference = TWIN_PREFER_LONGEST });
-        assert_true(twin_dedup_count(dedup).search.crowds > 0);
+        assert_true(twin_dedup_count(dedup).search.template_groups > 0);
         note_pairs(turn == 0 ? usual : now, dedup);
         if (turn > 0)
             assert_memory_equal(now, usual, world.count * sizeof *now);

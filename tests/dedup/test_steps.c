@@ -47,7 +47,7 @@ static twin_collection_options options_of(size_t memory)
 {
     twin_collection_options options = plain_options("word:1");
     options.scheme.threshold = .7;
-    options.repeated_ids = true;
+    options.ids_may_repeat = true;
     options.memory_bytes = memory;
     return options;
 }
@@ -129,11 +129,11 @@ static struct bytes write_matches(const twin_collection *collection, const struc
     FILE *file = open_memstream(&bytes.at, &bytes.length);
     twin_saved_files saved = open_parts(files, candidates, count);
     twin_candidates *found;
-    twin_matches matches = { 0 };
+    twin_matches *matches = NULL;
     assert_int_equal(twin_candidates_read(&found, collection, saved, NULL), TWIN_OK);
     assert_int_equal(twin_dedup_match(&matches, collection, found, rule, part, NULL), TWIN_OK);
-    assert_int_equal(twin_dedup_write_matches(&matches, collection, rule, part, file_sink(file), NULL), TWIN_OK);
-    twin_matches_clear(&matches);
+    assert_int_equal(twin_dedup_write_matches(matches, collection, rule, part, file_sink(file), NULL), TWIN_OK);
+    twin_matches_free(matches);
     twin_candidates_free(found);
     close_parts(saved);
     fclose(file);
@@ -144,13 +144,13 @@ static twin_dedup *decide(const twin_collection *collection, const struct bytes 
 {
     twin_source files[MOST_PARTS];
     twin_saved_files saved = open_parts(files, parts, count);
-    twin_matches matches = { 0 };
+    twin_matches *matches = NULL;
     twin_dedup_options rule;
     twin_buffer field = { 0 };
     twin_dedup *dedup;
     assert_int_equal(twin_dedup_read_matches(&matches, &rule, &field, collection, saved, NULL), TWIN_OK);
-    assert_int_equal(twin_dedup_decide(&dedup, collection, &matches, &rule, NULL), TWIN_OK);
-    twin_matches_clear(&matches);
+    assert_int_equal(twin_dedup_decide(&dedup, collection, matches, &rule, NULL), TWIN_OK);
+    twin_matches_free(matches);
     twin_buffer_clear(&field);
     close_parts(saved);
     return dedup;
@@ -204,7 +204,7 @@ static void steps_decide_as_one_call(void **state)
         twin_dedup_options rule = { .preference = cases[i].preference, .chain = cases[i].chain };
         twin_dedup *once, *steps;
         assert_int_equal(twin_dedup_find(&once, world->collection, rule, NULL), TWIN_OK);
-        assert_true(twin_dedup_count(once).search.crowds > 0);
+        assert_true(twin_dedup_count(once).search.template_groups > 0);
         assert_true(twin_dedup_count(once).near_copies > CROWD / 2);
         steps = find_in_steps(world->collection, &rule, cases[i].bands, cases[i].joins);
         assert_same(once, steps);
@@ -300,7 +300,7 @@ static void damage_is_noticed(void **state)
         twin_saved_files saved = { &source, 1, NULL };
         twin_collection *loaded;
         twin_candidates *found;
-        twin_matches read = { 0 };
+        twin_matches *read = NULL;
         twin_dedup_options found_rule;
         twin_buffer field = { 0 };
         twin_status status =
@@ -309,7 +309,7 @@ static void damage_is_noticed(void **state)
                          : twin_dedup_read_matches(&read, &found_rule, &field, world->collection, saved, NULL);
         assert_true(status == TWIN_EFORMAT || status == TWIN_EINVAL);
         fclose(file);
-        twin_matches_clear(&read);
+        twin_matches_free(read);
         twin_buffer_clear(&field);
         bytes->at[at] = (char)(bytes->at[at] ^ flip);
     }
@@ -345,7 +345,7 @@ static void parts_must_be_whole_and_of_the_collection(void **state)
     assert_refused("one of 2 parts", world->collection, mixed, 2);
     assert_refused("other signatures", other->collection, parts, 2);
     twin_candidates *candidates;
-    twin_matches matches = { 0 };
+    twin_matches *matches = NULL;
     twin_dedup_options rule = { 0 };
     assert_int_equal(
         twin_candidates_find(&candidates, world->collection, (twin_similar_options){ 0 }, (twin_part){ 0, 2 }, NULL),

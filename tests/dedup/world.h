@@ -7,8 +7,11 @@
 #include <twinsift/dedup.h>
 
 #include "base/random.h"
+#include "collection/contents.h"
 #include "corpus.h"
 #include "join/engine.h"
+#include "join/matches.h"
+#include "sketch/set.h"
 
 /* Texts are words in any order, so that a text is its set of words: WORDS of them, or a few times as many. */
 enum { WORDS = 60, TEXT_ROOM = 6 * WORDS * 8, MOST_DOCUMENTS = 6000 };
@@ -66,7 +69,7 @@ static inline twin_similar_counts find_deciding(twin_matches *out, const twin_co
     twin_similar_options search = { .exec = exec };
     twin_similar_counts counts = { 0 };
     options.search = &search;
-    assert_int_equal(twin__similar_complete(&search, twin_collection_scheme(collection), NULL), TWIN_OK);
+    assert_int_equal(twin__similar_complete(&search, twin__collection_scheme(collection), NULL), TWIN_OK);
     assert_int_equal(twin__collection_provider(&provider, collection, NULL, search.exec.workers), TWIN_OK);
     assert_int_equal(twin__engine_find_part(out, &counts, &provider, &options, (struct twin__engine_part){ 0 }, NULL),
                      TWIN_OK);
@@ -87,19 +90,19 @@ static inline void load_sets(const twin_collection *collection)
     for (uint32_t d = 0; d < world.count; d++) {
         twin_set set;
         twin_items *items = &world.sets[d];
-        assert_int_equal(twin_collection_set(&set, collection, &scratch, d, NULL), TWIN_OK);
+        assert_int_equal(twin__collection_set(&set, collection, &scratch, d, NULL), TWIN_OK);
         items->count = 0;
-        assert_int_equal(twin_items_reserve(items, set.count), TWIN_OK);
+        assert_int_equal(twin__items_reserve(items, set.count), TWIN_OK);
         memcpy(items->items, set.items, set.count * sizeof *set.items);
         items->count = set.count;
     }
-    twin_scratch_clear(&scratch);
+    twin__scratch_clear(&scratch);
 }
 
 static inline void free_sets(void)
 {
     for (size_t d = 0; d < MOST_DOCUMENTS; d++)
-        twin_items_clear(&world.sets[d]);
+        twin__items_clear(&world.sets[d]);
 }
 
 #endif

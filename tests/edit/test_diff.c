@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include <cmocka.h>
-#include <twinsift/diff.h>
+#include <twinsift/edit.h>
 
 #include "base/random.h"
 #include "scale.h"

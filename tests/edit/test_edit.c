@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include <twinsift/edit.h>
 
+#include "edit/edit.h"
 #include "random_unit.h"
 #include "scale.h"
 
@@ -183,7 +184,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     struct fixture *f = *state;
-    twin_edit_scratch_clear(&f->scratch);
+    twin__edit_scratch_clear(&f->scratch);
     twin_edit_spans_clear(&f->spans);
     free(f);
     return 0;
@@ -204,11 +205,11 @@ static void check_pair(struct fixture *f, size_t n, size_t m, uint64_t letters, 
         if (twin__random_below(&f->state, 8) == 0)
             cut = truth;
         twin_status status =
-            (replaces ? twin_edit_distance : twin_edit_indel)(&found, &f->scratch, a, b, TWIN_EDIT_CHARS, cut);
+            (replaces ? twin__edit_distance : twin__edit_indel)(&found, &f->scratch, a, b, TWIN_EDIT_CHARS, cut);
         assert_int_equal(status, TWIN_OK);
         assert_int_equal(found, truth <= cut ? truth : TWIN_EDIT_FAR);
         if (replaces && twin__random_below(&f->state, 4) == 0) {
-            assert_int_equal(twin_edit_align(&f->spans, &f->scratch, a, b, TWIN_EDIT_CHARS, truth), TWIN_OK);
+            assert_int_equal(twin__edit_align(&f->spans, &f->scratch, a, b, TWIN_EDIT_CHARS, truth), TWIN_OK);
             check_spans(&f->spans, a, b, true, truth);
             assert_int_equal(f->spans.distance, truth);
         }
@@ -265,10 +266,10 @@ static void far_texts_align_too(void **state)
         twin_text a = text_of(&f->a), b = text_of(&f->b);
         size_t truth = textbook(f->a.symbols, f->a.count, f->b.symbols, f->b.count, true);
         assert_true(truth > 4 * 63);
-        assert_int_equal(twin_edit_align(&f->spans, &f->scratch, a, b, TWIN_EDIT_CHARS, truth), TWIN_OK);
+        assert_int_equal(twin__edit_align(&f->spans, &f->scratch, a, b, TWIN_EDIT_CHARS, truth), TWIN_OK);
         assert_int_equal(f->spans.distance, truth);
         check_spans(&f->spans, a, b, true, truth);
-        assert_int_equal(twin_edit_align(&f->spans, &f->scratch, a, b, TWIN_EDIT_CHARS, truth - 1), TWIN_OK);
+        assert_int_equal(twin__edit_align(&f->spans, &f->scratch, a, b, TWIN_EDIT_CHARS, truth - 1), TWIN_OK);
         assert_true(f->spans.distance == TWIN_EDIT_FAR);
         assert_int_equal(f->spans.count, 0);
     }
@@ -283,10 +284,10 @@ static void a_single_symbol_aligns(void **state)
     for (int has = 0; has < 2; has++) {
         many[700] = has ? 'y' : 'x';
         twin_text a = text("y"), b = { many, sizeof many };
-        assert_int_equal(twin_edit_align(&f->spans, &f->scratch, a, b, TWIN_EDIT_BYTES, SIZE_MAX), TWIN_OK);
+        assert_int_equal(twin__edit_align(&f->spans, &f->scratch, a, b, TWIN_EDIT_BYTES, SIZE_MAX), TWIN_OK);
         assert_int_equal(f->spans.distance, has ? 1999 : 2000);
         check_spans(&f->spans, a, b, false, f->spans.distance);
-        assert_int_equal(twin_edit_align(&f->spans, &f->scratch, b, a, TWIN_EDIT_BYTES, SIZE_MAX), TWIN_OK);
+        assert_int_equal(twin__edit_align(&f->spans, &f->scratch, b, a, TWIN_EDIT_BYTES, SIZE_MAX), TWIN_OK);
         check_spans(&f->spans, b, a, false, f->spans.distance);
     }
 }
@@ -294,7 +295,7 @@ static void a_single_symbol_aligns(void **state)
 static double ratio_of(struct fixture *f, const char *a, const char *b, double at_least)
 {
     double ratio;
-    assert_int_equal(twin_edit_ratio(&ratio, &f->scratch, text(a), text(b), TWIN_EDIT_CHARS, at_least), TWIN_OK);
+    assert_int_equal(twin__edit_ratio(&ratio, &f->scratch, text(a), text(b), TWIN_EDIT_CHARS, at_least), TWIN_OK);
     return ratio;
 }
 
@@ -324,7 +325,7 @@ static void ratio_is_cut_off_exactly_at_its_limit(void **state)
         for (size_t k = 0; k < 5; k++) {
             double limit = limits[k] > 1 ? 1 : limits[k];
             assert_int_equal(
-                twin_edit_ratio(&ratio, &f->scratch, text_of(&f->a), text_of(&f->b), TWIN_EDIT_BYTES, limit),
+                twin__edit_ratio(&ratio, &f->scratch, text_of(&f->a), text_of(&f->b), TWIN_EDIT_BYTES, limit),
                 TWIN_OK);
             assert_true(ratio == (truth >= limit ? truth : -1));
         }
@@ -336,9 +337,9 @@ static void characters_and_bytes_are_counted_apart(void **state)
     struct fixture *f = *state;
     twin_text a = text("na\xC3\xAFve \xF0\x9F\x98\x80"), b = text("naive \xE2\x82\xAC");
     size_t distance;
-    assert_int_equal(twin_edit_distance(&distance, &f->scratch, a, b, TWIN_EDIT_CHARS, 9), TWIN_OK);
+    assert_int_equal(twin__edit_distance(&distance, &f->scratch, a, b, TWIN_EDIT_CHARS, 9), TWIN_OK);
     assert_int_equal(distance, 2);
-    assert_int_equal(twin_edit_distance(&distance, &f->scratch, a, b, TWIN_EDIT_BYTES, 9), TWIN_OK);
+    assert_int_equal(twin__edit_distance(&distance, &f->scratch, a, b, TWIN_EDIT_BYTES, 9), TWIN_OK);
     assert_int_equal(distance, 6);
 }
 
@@ -347,14 +348,15 @@ static void bad_bytes_are_characters_of_their_own(void **state)
 {
     struct fixture *f = *state;
     size_t distance;
-    assert_int_equal(twin_edit_distance(&distance, &f->scratch, text("a\xFFz"), text("a\xFEz"), TWIN_EDIT_CHARS, 9),
+    assert_int_equal(twin__edit_distance(&distance, &f->scratch, text("a\xFFz"), text("a\xFEz"), TWIN_EDIT_CHARS, 9),
                      TWIN_OK);
     assert_int_equal(distance, 1);
     assert_int_equal(
-        twin_edit_distance(&distance, &f->scratch, text("a\xFFz"), text("a\xC3\xBFz"), TWIN_EDIT_CHARS, 9), TWIN_OK);
+        twin__edit_distance(&distance, &f->scratch, text("a\xFFz"), text("a\xC3\xBFz"), TWIN_EDIT_CHARS, 9), TWIN_OK);
     assert_int_equal(distance, 1);
     assert_int_equal(
-        twin_edit_align(&f->spans, &f->scratch, text("\xE2\x82"), text("\xE2\x82\xAC"), TWIN_EDIT_CHARS, 9), TWIN_OK);
+        twin__edit_align(&f->spans, &f->scratch, text("\xE2\x82"), text("\xE2\x82\xAC"), TWIN_EDIT_CHARS, 9),
+        TWIN_OK);
     assert_int_equal(f->spans.distance, 2);
     assert_int_equal(f->spans.spans[f->spans.count - 1].a_begin + f->spans.spans[f->spans.count - 1].a_length, 2);
 }
@@ -363,11 +365,11 @@ static void wrong_limits_are_refused(void **state)
 {
     struct fixture *f = *state;
     double ratio;
-    assert_int_equal(twin_edit_ratio(&ratio, &f->scratch, text("a"), text("b"), TWIN_EDIT_BYTES, 1.5), TWIN_EINVAL);
-    assert_int_equal(twin_edit_ratio(&ratio, &f->scratch, text("a"), text("b"), TWIN_EDIT_BYTES, -0.1), TWIN_EINVAL);
+    assert_int_equal(twin__edit_ratio(&ratio, &f->scratch, text("a"), text("b"), TWIN_EDIT_BYTES, 1.5), TWIN_EINVAL);
+    assert_int_equal(twin__edit_ratio(&ratio, &f->scratch, text("a"), text("b"), TWIN_EDIT_BYTES, -0.1), TWIN_EINVAL);
     size_t distance;
     twin_text huge = { "", (size_t)TWIN_EDIT_MAX_LENGTH + 1 };
-    assert_int_equal(twin_edit_distance(&distance, &f->scratch, huge, text("b"), TWIN_EDIT_BYTES, 1), TWIN_ELIMIT);
+    assert_int_equal(twin__edit_distance(&distance, &f->scratch, huge, text("b"), TWIN_EDIT_BYTES, 1), TWIN_ELIMIT);
 }
 
 int main(void)

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "edit/embed.h"
 #include <cmocka.h>
-#include <twinsift/embed.h>
 
 #include "base/random.h"
 #include "numbers.h"
@@ -49,7 +49,7 @@ static int occurrences(const char *window, size_t w, const char *p, size_t q)
 }
 
 /* The l1 distance of two windows by definition: each different gram of x and y counted in both. */
-static int window_distance(const char *x, const char *y, twin_embed_grams grams)
+static int window_distance(const char *x, const char *y, twin__embed_grams grams)
 {
     int sum = 0;
     for (size_t q = grams.q_low; q <= grams.q_high; q++)
@@ -62,7 +62,7 @@ static int window_distance(const char *x, const char *y, twin_embed_grams grams)
     return sum;
 }
 
-static double slow_distance(const char *x, const char *y, size_t n, twin_embed_grams grams)
+static double slow_distance(const char *x, const char *y, size_t n, twin__embed_grams grams)
 {
     int64_t sum = 0;
     for (size_t i = 0; i + grams.window <= n; i++)
@@ -83,7 +83,7 @@ static void gram_distance_is_what_its_definition_says(void **state_unused)
     for (int round = 0; round < RANDOM_PAIRS; round++) {
         size_t n = 1 + (size_t)twin__random_below(&state, 60);
         uint64_t letters = 1 + twin__random_below(&state, 3);
-        twin_embed_grams grams = { .window = 1 + (size_t)twin__random_below(&state, n) };
+        twin__embed_grams grams = { .window = 1 + (size_t)twin__random_below(&state, n) };
         grams.q_high = 1 + (size_t)twin__random_below(&state, grams.window);
         grams.q_low = 1 + (size_t)twin__random_below(&state, grams.q_high);
         draw(x, n, letters, &state);
@@ -93,7 +93,7 @@ static void gram_distance_is_what_its_definition_says(void **state_unused)
             edit(y, n, 3, letters, &state);
         }
         double distance;
-        assert_int_equal(twin_embed_distance(&distance, text(x, n), text(y, n), grams), TWIN_OK);
+        assert_int_equal(twin__embed_distance(&distance, text(x, n), text(y, n), grams), TWIN_OK);
         assert_true(distance == slow_distance(x, y, n, grams));
     }
 }
@@ -105,19 +105,19 @@ static void gram_distance_keeps_its_upper_bound(void **state_unused)
     enum { N = 900, W = 30 };
     uint64_t state = 2;
     char x[N], y[N];
-    twin_embed_grams grams = twin_embed_paper_grams(W);
+    twin__embed_grams grams = twin__embed_paper_grams(W);
     draw(x, N, 26, &state);
     double distance = 0;
     for (size_t k = 0; k < 40; k++) {
         memcpy(y, x, N);
         edit(y, N, k, 26, &state);
-        assert_int_equal(twin_embed_distance(&distance, text(x, N), text(y, N), grams), TWIN_OK);
+        assert_int_equal(twin__embed_distance(&distance, text(x, N), text(y, N), grams), TWIN_OK);
         /* Each edit here keeps the length by a second one at the end. */
         assert_true(distance <= 2.0 * 2 * (double)k * (W * W + N + 1) / (N - W + 1));
         assert_true(k > 0 || distance == 0);
     }
     draw(y, N, 26, &state);
-    assert_int_equal(twin_embed_distance(&distance, text(x, N), text(y, N), grams), TWIN_OK);
+    assert_int_equal(twin__embed_distance(&distance, text(x, N), text(y, N), grams), TWIN_OK);
     double all = 2.0 * (W + 1) - (double)(grams.q_low + grams.q_high);
     assert_true(distance <= all && distance > 0.99 * all);
 }
@@ -125,7 +125,7 @@ static void gram_distance_keeps_its_upper_bound(void **state_unused)
 static void the_papers_grams_are_as_published(void **state_unused)
 {
     (void)state_unused;
-    twin_embed_options options = twin_embed_options_for(TWIN_EMBED_PAPER, 1000, 30, 1);
+    twin__embed_options options = twin__embed_options_for(TWIN__EMBED_PAPER, 1000, 30, 1);
     assert_int_equal(options.grams.window, 100);
     assert_int_equal(options.grams.q_low, 67);
     assert_int_equal(options.grams.q_high, 75);
@@ -146,19 +146,19 @@ static void quantiles_leave_no_room_for_rounding(void **state_unused)
 }
 
 /* The share of functions on which two texts agree. */
-static double agreement(const char *x, const char *y, twin_embed_options options)
+static double agreement(const char *x, const char *y, twin__embed_options options)
 {
-    twin_embedder *embedder;
-    twin_embed_scratch scratch = { 0 };
+    twin__embedder *embedder;
+    twin__embed_scratch scratch = { 0 };
     uint32_t *a = malloc(options.functions * sizeof *a), *b = malloc(options.functions * sizeof *b);
     size_t equal = 0;
-    assert_int_equal(twin_embedder_create(&embedder, options), TWIN_OK);
-    assert_int_equal(twin_embed_vector(a, embedder, &scratch, text(x, options.length)), TWIN_OK);
-    assert_int_equal(twin_embed_vector(b, embedder, &scratch, text(y, options.length)), TWIN_OK);
+    assert_int_equal(twin__embedder_create(&embedder, options), TWIN_OK);
+    assert_int_equal(twin__embed_vector(a, embedder, &scratch, text(x, options.length)), TWIN_OK);
+    assert_int_equal(twin__embed_vector(b, embedder, &scratch, text(y, options.length)), TWIN_OK);
     for (size_t i = 0; i < options.functions; i++)
         equal += a[i] == b[i];
-    twin_embedder_free(embedder);
-    twin_embed_scratch_clear(&scratch);
+    twin__embedder_free(embedder);
+    twin__embed_scratch_clear(&scratch);
     free(a);
     free(b);
     return (double)equal / (double)options.functions;
@@ -176,12 +176,12 @@ static void functions_collide_as_often_as_the_formula_says(void **state_unused)
     char x[W], y[W];
     for (size_t e = 0; e < 5; e++)
         for (size_t r = 0; r < 4; r++) {
-            twin_embed_grams grams = { W, 2, 4 };
+            twin__embed_grams grams = { W, 2, 4 };
             draw(x, W, 26, &state);
             memcpy(y, x, W);
             edit(y, W, edits[e], 26, &state);
-            double p = twin_embed_collision(window_distance(x, y, grams), buckets[r]);
-            double seen = agreement(x, y, (twin_embed_options){ W, grams, buckets[r], FUNCTIONS, state });
+            double p = twin__embed_collision(window_distance(x, y, grams), buckets[r]);
+            double seen = agreement(x, y, (twin__embed_options){ W, grams, buckets[r], FUNCTIONS, state });
             assert_true(fabs(seen - p) < 4 * sqrt(p * (1 - p) / FUNCTIONS) + 1e-3);
         }
 }
@@ -189,13 +189,13 @@ static void functions_collide_as_often_as_the_formula_says(void **state_unused)
 static void the_formula_has_its_known_values(void **state_unused)
 {
     (void)state_unused;
-    assert_true(fabs(twin_embed_collision(1, 1) - 0.279) < 0.0005);
-    assert_true(fabs(twin_embed_collision(1, 4) - 0.619) < 0.0005);
-    assert_true(fabs(twin_embed_collision(8, 1) - 0.040) < 0.0005);
-    assert_true(twin_embed_collision(0, 1) == 1);
-    assert_true(twin_embed_collision(1e-100, 8) == 1);
-    assert_true(twin_embed_collision(1e-200, 8) == 1);
-    assert_true(twin_embed_collision(1e-310, 8) == 1);
+    assert_true(fabs(twin__embed_collision(1, 1) - 0.279) < 0.0005);
+    assert_true(fabs(twin__embed_collision(1, 4) - 0.619) < 0.0005);
+    assert_true(fabs(twin__embed_collision(8, 1) - 0.040) < 0.0005);
+    assert_true(twin__embed_collision(0, 1) == 1);
+    assert_true(twin__embed_collision(1e-100, 8) == 1);
+    assert_true(twin__embed_collision(1e-200, 8) == 1);
+    assert_true(twin__embed_collision(1e-310, 8) == 1);
 }
 
 /* These bits are for good: stored vectors must be found again. The text is letters of the stream seeded with 4. */
@@ -206,18 +206,18 @@ static void vectors_are_the_same_on_every_machine(void **state_unused)
     uint64_t state = 4, sum = 0;
     char x[N];
     uint32_t vector[K];
-    twin_embed_scratch scratch = { 0 };
+    twin__embed_scratch scratch = { 0 };
     draw(x, N, 26, &state);
     for (int preset = 0; preset < 2; preset++) {
-        twin_embedder *embedder;
-        twin_embed_options options = twin_embed_options_for((twin_embed_preset)preset, N, K, 5);
-        assert_int_equal(twin_embedder_create(&embedder, options), TWIN_OK);
-        assert_int_equal(twin_embed_vector(vector, embedder, &scratch, text(x, N)), TWIN_OK);
+        twin__embedder *embedder;
+        twin__embed_options options = twin__embed_options_for((twin__embed_preset)preset, N, K, 5);
+        assert_int_equal(twin__embedder_create(&embedder, options), TWIN_OK);
+        assert_int_equal(twin__embed_vector(vector, embedder, &scratch, text(x, N)), TWIN_OK);
         for (size_t i = 0; i < K; i++)
             sum = twin__mix(sum + vector[i]);
-        twin_embedder_free(embedder);
+        twin__embedder_free(embedder);
     }
-    twin_embed_scratch_clear(&scratch);
+    twin__embed_scratch_clear(&scratch);
     assert_int_equal(sum, 0x5e0aa7f19c426730);
 }
 
@@ -230,19 +230,19 @@ static void vectors_depend_on_text_and_seed_alone(void **state_unused)
     uint64_t state = 6;
     char x[2 * N];
     uint32_t vectors[3][K], longer[K];
-    twin_embedder *embedder;
-    twin_embed_scratch scratch = { 0 };
+    twin__embedder *embedder;
+    twin__embed_scratch scratch = { 0 };
     draw(x, 2 * N, 26, &state);
     for (int round = 0; round < 3; round++) {
-        twin_embed_options options = twin_embed_options_for(TWIN_EMBED_DEFAULT, N, K, seeds[round]);
-        assert_int_equal(twin_embedder_create(&embedder, options), TWIN_OK);
-        assert_int_equal(twin_embed_vector(vectors[round], embedder, &scratch, text(x, N)), TWIN_OK);
-        assert_int_equal(twin_embed_vector(longer, embedder, &scratch, text(x, 2 * N)), TWIN_OK);
+        twin__embed_options options = twin__embed_options_for(TWIN__EMBED_DEFAULT, N, K, seeds[round]);
+        assert_int_equal(twin__embedder_create(&embedder, options), TWIN_OK);
+        assert_int_equal(twin__embed_vector(vectors[round], embedder, &scratch, text(x, N)), TWIN_OK);
+        assert_int_equal(twin__embed_vector(longer, embedder, &scratch, text(x, 2 * N)), TWIN_OK);
         assert_memory_equal(vectors[round], longer, sizeof longer);
-        assert_int_equal(twin_embed_vector(longer, embedder, &scratch, text(x, N - 1)), TWIN_EINVAL);
-        twin_embedder_free(embedder);
+        assert_int_equal(twin__embed_vector(longer, embedder, &scratch, text(x, N - 1)), TWIN_EINVAL);
+        twin__embedder_free(embedder);
     }
-    twin_embed_scratch_clear(&scratch);
+    twin__embed_scratch_clear(&scratch);
     assert_memory_equal(vectors[0], vectors[1], sizeof longer);
     assert_memory_not_equal(vectors[0], vectors[2], sizeof longer);
 }
@@ -253,18 +253,19 @@ static void every_length_has_options(void **state_unused)
     (void)state_unused;
     for (size_t n = 1; n < 300; n++)
         for (int preset = 0; preset < 2; preset++) {
-            twin_embedder *embedder;
+            twin__embedder *embedder;
             assert_int_equal(
-                twin_embedder_create(&embedder, twin_embed_options_for((twin_embed_preset)preset, n, 3, 1)), TWIN_OK);
-            twin_embedder_free(embedder);
+                twin__embedder_create(&embedder, twin__embed_options_for((twin__embed_preset)preset, n, 3, 1)),
+                TWIN_OK);
+            twin__embedder_free(embedder);
         }
 }
 
 static void wrong_options_are_refused(void **state_unused)
 {
     (void)state_unused;
-    const twin_embed_options good = twin_embed_options_for(TWIN_EMBED_DEFAULT, 100, 8, 1);
-    twin_embed_options bad[6] = { good, good, good, good, good, good };
+    const twin__embed_options good = twin__embed_options_for(TWIN__EMBED_DEFAULT, 100, 8, 1);
+    twin__embed_options bad[6] = { good, good, good, good, good, good };
     bad[0].length = 3;
     bad[1].grams.q_low = 0;
     bad[2].grams.q_high = bad[2].grams.window + 1;
@@ -272,8 +273,8 @@ static void wrong_options_are_refused(void **state_unused)
     bad[4].functions = SIZE_MAX;
     bad[5].grams.q_low = bad[5].grams.q_high + 1;
     for (size_t i = 0; i < 6; i++) {
-        twin_embedder *embedder;
-        assert_int_equal(twin_embedder_create(&embedder, bad[i]), TWIN_EINVAL);
+        twin__embedder *embedder;
+        assert_int_equal(twin__embedder_create(&embedder, bad[i]), TWIN_EINVAL);
         assert_null(embedder);
     }
 }
@@ -298,15 +299,15 @@ static void features_name_window_and_stretch(void **state_unused)
     enum { N = 150 };
     uint64_t state = 7, features[N];
     char x[N];
-    twin_embed_cells cells = { 4, 20, 8 };
+    twin__embed_cells cells = { 4, 20, 8 };
     draw(x, N, 2, &state);
-    assert_int_equal(twin_embed_features(features, cells, text(x, N)), N - 3);
+    assert_int_equal(twin__embed_features(features, cells, text(x, N)), N - 3);
     for (size_t i = 0; i < N - 3; i++)
         for (size_t j = 0; j < N - 3; j++) {
             bool same = memcmp(x + i, x + j, 4) == 0 && i / 20 == j / 20;
             assert_int_equal(features[i] == features[j], same);
         }
-    assert_int_equal(twin_embed_features(features, cells, text(x, 3)), 0);
+    assert_int_equal(twin__embed_features(features, cells, text(x, 3)), 0);
 }
 
 static void few_edits_change_few_features(void **state_unused)
@@ -318,15 +319,15 @@ static void few_edits_change_few_features(void **state_unused)
     uint64_t state = 9;
     for (size_t k = 1; k <= 30; k += 7) {
         /* Each edit keeps the length by a second one at the end. */
-        twin_embed_cells cells = twin_embed_cells_for(N, 2 * k, 10);
+        twin__embed_cells cells = twin__embed_cells_for(N, 2 * k, 10);
         draw(x, N, 26, &state);
         memcpy(y, x, N);
         edit(y, N, k, 26, &state);
-        size_t n = make_set(a, twin_embed_features(a, cells, text(x, N)));
-        size_t m = make_set(b, twin_embed_features(b, cells, text(y, N)));
+        size_t n = make_set(a, twin__embed_features(a, cells, text(x, N)));
+        size_t m = make_set(b, twin__embed_features(b, cells, text(y, N)));
         assert_true(difference(a, n, b, m) <= 4 * 2 * k * cells.window);
         draw(y, N, 26, &state);
-        m = make_set(b, twin_embed_features(b, cells, text(y, N)));
+        m = make_set(b, twin__embed_features(b, cells, text(y, N)));
         assert_int_equal(difference(a, n, b, m), n + m);
     }
 }
@@ -334,18 +335,18 @@ static void few_edits_change_few_features(void **state_unused)
 static void cells_have_the_published_size(void **state_unused)
 {
     (void)state_unused;
-    twin_embed_cells cells = twin_embed_cells_for(1000, 1, 0);
+    twin__embed_cells cells = twin__embed_cells_for(1000, 1, 0);
     assert_int_equal(cells.window, 100);
     assert_int_equal(cells.step, 10);
-    cells = twin_embed_cells_for(10000, 30, 0);
+    cells = twin__embed_cells_for(10000, 30, 0);
     assert_int_equal(cells.window, 150); /* ⌈149.4⌉ */
     assert_int_equal(cells.step, 67);
 }
 
 static bool share_a_class(size_t x, size_t y, double ratio)
 {
-    twin_embed_class a[TWIN_EMBED_MAX_CLASSES], b[TWIN_EMBED_MAX_CLASSES];
-    size_t n = twin_embed_length_classes(a, x, ratio), m = twin_embed_length_classes(b, y, ratio);
+    twin__embed_class a[TWIN__EMBED_MAX_CLASSES], b[TWIN__EMBED_MAX_CLASSES];
+    size_t n = twin__embed_length_classes(a, x, ratio), m = twin__embed_length_classes(b, y, ratio);
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < m; j++)
             if (a[i].number == b[j].number) {
@@ -360,7 +361,7 @@ static void like_lengths_share_a_class(void **state_unused)
 {
     (void)state_unused;
     static const double ratios[] = { 1, 1.01, 1.105, 1.353, 2, 16 };
-    twin_embed_class classes[TWIN_EMBED_MAX_CLASSES];
+    twin__embed_class classes[TWIN__EMBED_MAX_CLASSES];
     for (size_t r = 0; r < 6; r++) {
         for (size_t x = 1; x < 200; x++)
             for (size_t y = x; (double)y <= ratios[r] * (double)x; y++)
@@ -368,7 +369,7 @@ static void like_lengths_share_a_class(void **state_unused)
         for (size_t x = 200; x < 3000000; x = x * 9 / 8 + 1)
             assert_true(share_a_class(x, (size_t)(ratios[r] * (double)x), ratios[r]));
         for (size_t x = 1; x < 3000; x++) {
-            size_t count = twin_embed_length_classes(classes, x, ratios[r]);
+            size_t count = twin__embed_length_classes(classes, x, ratios[r]);
             assert_in_range(count, 1, 2);
             for (size_t i = 0; i < count; i++)
                 assert_in_range(x, classes[i].shortest, classes[i].longest);
@@ -376,7 +377,7 @@ static void like_lengths_share_a_class(void **state_unused)
             assert_true((double)classes[0].longest <=
                         ratios[r] * (1.0625 * ratios[r] * (double)classes[0].shortest + 1));
         }
-        assert_int_equal(twin_embed_length_classes(classes, 0, ratios[r]), 0);
+        assert_int_equal(twin__embed_length_classes(classes, 0, ratios[r]), 0);
     }
 }
 

@@ -13,8 +13,10 @@
 #include <twinsift/edit_join.h>
 
 #include "base/random.h"
+#include "collection/contents.h"
 #include "corpus.h"
 #include "edit_join/edit_join_private.h"
+#include "join/similar_private.h"
 #include "scale.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
@@ -208,7 +210,7 @@ static inline void check(struct score *score, const struct world *world, const t
                          twin_edit_join_options options)
 {
     const twin_match *matches;
-    size_t count = twin_similar_matches(&matches, similar), at = 0;
+    size_t count = twin__similar_matches(&matches, similar), at = 0;
     for (size_t a = 0; a < world->texts.count; a++) {
         if (is_copy(&world->texts, a))
             continue;
@@ -241,7 +243,7 @@ static inline void check_once(struct score *score, const struct world *world, tw
 static inline twin_similar *find_by_keys(const struct world *world, twin_edit_join_options options)
 {
     const uint32_t *distinct;
-    size_t count = twin_collection_distinct(&distinct, world->collection), at = 0;
+    size_t count = twin__collection_distinct(&distinct, world->collection), at = 0;
     uint32_t *order = malloc((count + 1) * sizeof *order);
     twin_similar *similar = calloc(1, sizeof *similar);
     struct twin__provider provider;
@@ -271,7 +273,7 @@ static inline twin_similar *find_by_keys(const struct world *world, twin_edit_jo
     free(pairs.items);
     similar->counts.similar = similar->matches.count;
     twin__collection_provider_clear(&provider);
-    twin_edit_scratch_clear(&scratch);
+    twin__edit_scratch_clear(&scratch);
     free(order);
     if (done)
         return similar;
@@ -282,8 +284,8 @@ static inline twin_similar *find_by_keys(const struct world *world, twin_edit_jo
 static inline void expect_same_matches(const twin_similar *reference, const twin_similar *similar)
 {
     const twin_match *expected, *matches;
-    size_t count = twin_similar_matches(&expected, reference);
-    assert_int_equal(twin_similar_matches(&matches, similar), count);
+    size_t count = twin__similar_matches(&expected, reference);
+    assert_int_equal(twin__similar_matches(&matches, similar), count);
     for (size_t i = 0; i < count; i++)
         assert_true(matches[i].a == expected[i].a && matches[i].b == expected[i].b &&
                     matches[i].similarity == expected[i].similarity);

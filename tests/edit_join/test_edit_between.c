@@ -1,6 +1,9 @@
 /* test_edit_between.c — texts of one collection that are near to texts of another, against an exhaustive comparison. */
 #include "edit_world.h"
 
+#include "collection/contents.h"
+#include "join/similar_private.h"
+
 static twin_similar *between(const struct world *first, const struct world *second, twin_edit_join_options options)
 {
     twin_similar *similar;
@@ -17,7 +20,7 @@ static void check_between(struct score *score, const struct world *first, const 
                           const twin_similar *similar, twin_edit_join_options options)
 {
     const twin_match *matches;
-    size_t count = twin_similar_matches(&matches, similar), at = 0;
+    size_t count = twin__similar_matches(&matches, similar), at = 0;
     for (size_t a = 0; a < first->texts.count; a++)
         for (size_t b = 0; b < second->texts.count; b++) {
             double ratio = slow_ratio(first->texts.items[a], second->texts.items[b], options);
@@ -117,7 +120,7 @@ static void nearly_all_long_texts_are_found_and_no_other(void **state)
 static size_t by_length(uint32_t *out, const struct world *world, uint32_t offset)
 {
     const uint32_t *distinct;
-    size_t count = twin_collection_distinct(&distinct, world->collection), at = 0;
+    size_t count = twin__collection_distinct(&distinct, world->collection), at = 0;
     for (size_t length = 0; at < count; length++)
         for (size_t i = 0; i < count; i++)
             if (twin_collection_size(world->collection, distinct[i]) == length)
@@ -158,7 +161,7 @@ static twin_similar *between_by_keys(const struct world *first, const struct wor
     similar->counts.similar = similar->matches.count;
     free(pairs.items);
     twin__collection_provider_clear(&provider);
-    twin_edit_scratch_clear(&scratch);
+    twin__edit_scratch_clear(&scratch);
     return similar;
 }
 
@@ -202,7 +205,7 @@ static void the_top_are_the_most_similar_of_the_second(void **state)
     options.top = 2;
     twin_similar *top = between(&first, &second, options);
     const twin_match *every, *kept;
-    size_t count = twin_similar_matches(&every, all), most = twin_similar_matches(&kept, top), at = 0;
+    size_t count = twin__similar_matches(&every, all), most = twin__similar_matches(&kept, top), at = 0;
     assert_true(count > 300);
     for (size_t i = 0; i < count; i++) {
         size_t better = 0;
@@ -254,7 +257,7 @@ static void copies_and_files_give_every_pair_of_documents(void **state)
             }
     assert_int_equal(at, seen.count);
     twin_similar_free(similar);
-    options.matches_in_memory = 10;
+    options.spill_after = 10;
     similar = between(&first, &second, options);
     assert_int_equal(twin_similar_each(similar, TWIN_COPIES_ALL, see, &again), TWIN_OK);
     assert_int_equal(again.count, seen.count);

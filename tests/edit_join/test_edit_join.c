@@ -1,9 +1,11 @@
 /* test_edit_join.c — the edit-distance join against an exhaustive comparison. */
 #include "edit_world.h"
 
-#include <twinsift/audit.h>
-#include <twinsift/cluster.h>
-#include <twinsift/cpu.h>
+#include "collection/contents.h"
+#include "join/similar_private.h"
+
+#include <twinsift/exec.h>
+#include <twinsift/similar.h>
 
 /* At .9 half a dozen edits part texts of 60 letters. Planned is 0.99 for the hardest kind of pair, and most are not of
  * it; as measured all are found. */
@@ -151,7 +153,7 @@ static void pairs_beyond_memory_are_the_same_pairs(void **state)
         for (int e = 0; e < EXECS; e++)
             for (size_t most = 5; most < 2 * pairs && exec_number(&options.exec, e); most *= 60) {
                 options.packed = !options.packed;
-                options.matches_in_memory = most;
+                options.spill_after = most;
                 twin_similar *similar = find(&world, options);
                 assert_int_equal(twin_similar_count(similar).similar, pairs);
                 expect_same_visits(reference, similar);
@@ -160,7 +162,7 @@ static void pairs_beyond_memory_are_the_same_pairs(void **state)
         twin_similar_free(reference);
         twin_similar *similar;
         twin_error error;
-        options.matches_in_memory = 5;
+        options.spill_after = 5;
         options.temp_folder = "/no/such/folder";
         assert_int_equal(twin_edit_join_find(&similar, world.collection, options, &error), TWIN_EIO);
         assert_non_null(strstr(error.message, "temporary folder /no/such/folder"));
@@ -188,7 +190,7 @@ static void a_text_with_a_new_beginning_is_found(void **state)
     world_read(&world, serial);
     const twin_match *matches;
     twin_similar *similar = find(&world, near_options(.95, TWIN_EDIT_FAR, serial));
-    assert_int_equal(twin_similar_matches(&matches, similar), TEXTS);
+    assert_int_equal(twin__similar_matches(&matches, similar), TEXTS);
     for (size_t i = 0; i < TEXTS; i++) {
         assert_int_equal(matches[i].a, 2 * i);
         assert_int_equal(matches[i].b, 2 * i + 1);
@@ -251,7 +253,7 @@ static void characters_count_not_bytes(void **state)
     assert_int_equal(twin_collection_size(world.collection, 1), 10);
     const twin_match *matches;
     twin_similar *similar = find(&world, near_options(0, 1, serial));
-    assert_int_equal(twin_similar_matches(&matches, similar), 3);
+    assert_int_equal(twin__similar_matches(&matches, similar), 3);
     for (size_t i = 0; i < 3; i++)
         assert_true(matches[i].similarity == .9);
     twin_similar_free(similar);
@@ -283,7 +285,7 @@ static void bytes_that_are_not_utf8_count_as_characters(void **state)
         assert_int_equal(twin_collection_size(world.collection, 1), length);
         const twin_match *matches;
         twin_similar *similar = find(&world, near_options(0, 1, serial));
-        assert_int_equal(twin_similar_matches(&matches, similar), 3);
+        assert_int_equal(twin__similar_matches(&matches, similar), 3);
         for (size_t i = 0; i < 3; i++)
             assert_true(matches[i].similarity == (double)(length - 1) / (double)length);
         twin_similar_free(similar);
@@ -359,13 +361,13 @@ static void what_makes_no_sense_is_refused(void **state)
     twin_set set;
     twin_scratch scratch = { 0 };
     twin_error error = { 0 };
-    assert_int_equal(twin_collection_set(&set, world.collection, &scratch, 0, &error), TWIN_EINVAL);
+    assert_int_equal(twin__collection_set(&set, world.collection, &scratch, 0, &error), TWIN_EINVAL);
     twin_collection *sets = read_collection(world.input, plain_options("word:1"));
     assert_int_equal(twin_edit_join_find(&similar, sets, near_options(.9, TWIN_EDIT_FAR, serial), NULL), TWIN_EINVAL);
     twin_text text;
-    assert_int_equal(twin_collection_text(&text, sets, &scratch, 0, NULL), TWIN_OK);
+    assert_int_equal(twin__collection_text(&text, sets, &scratch, 0, NULL), TWIN_OK);
     assert_text(text, "abc");
-    twin_scratch_clear(&scratch);
+    twin__scratch_clear(&scratch);
     twin_collection_free(sets);
     world_end(&world);
 }

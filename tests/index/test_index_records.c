@@ -4,6 +4,8 @@
 
 #include "index_frame.h"
 
+#include "sketch/set.h"
+
 /* ---- records ---- */
 
 static void sets_of_all_sizes_come_back(void **state_unused)
@@ -17,7 +19,7 @@ static void sets_of_all_sizes_come_back(void **state_unused)
         for (int kind = 0; kind < 8; kind++) {
             /* Spread, small, large, and crowded numbers; whole, and cut after repeats were dropped. */
             unsigned bits = widths[kind % 2];
-            assert_int_equal(twin_items_reserve(&items, n), TWIN_OK);
+            assert_int_equal(twin__items_reserve(&items, n), TWIN_OK);
             for (size_t i = 0; i < n; i++)
                 items.items[i] = kind / 2 == 0   ? twin__random_next(&state)
                                  : kind / 2 == 1 ? i
@@ -25,7 +27,7 @@ static void sets_of_all_sizes_come_back(void **state_unused)
                                                  : (uint64_t)i << 28;
             items.count = n;
             twin_set set;
-            assert_int_equal(twin_set_make(&set, &items, &spare), TWIN_OK);
+            assert_int_equal(twin__set_make(&set, &items, &spare), TWIN_OK);
             assert_int_equal(set.count, n);
             for (size_t i = 0; i < n; i++)
                 items.items[i] &= UINT64_MAX << (64 - bits);
@@ -42,9 +44,9 @@ static void sets_of_all_sizes_come_back(void **state_unused)
                 twin__index_items_decode(&back, n, bits, (struct twin__bytes){ record.bytes, record.length }),
                 TWIN_EFORMAT);
         }
-    twin_items_clear(&items);
-    twin_items_clear(&spare);
-    twin_items_clear(&back);
+    twin__items_clear(&items);
+    twin__items_clear(&spare);
+    twin__items_clear(&back);
     twin_buffer_clear(&record);
 }
 

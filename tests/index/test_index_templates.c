@@ -1,6 +1,7 @@
 /* test_index_templates.c — queries among documents made from one template, against a comparison with every set. */
 #include "index_frame.h"
 
+#include "base/scratch.h"
 #include "index/draft.h"
 #include "join/gate.h"
 
@@ -117,7 +118,7 @@ static void compare_with_all(const twin_index_answer *answer, struct known *know
         expected += entry != NULL;
     }
     assert_int_equal(answer->count, expected);
-    twin_scratch_clear(&scratch);
+    twin__scratch_clear(&scratch);
     free(signature);
 }
 

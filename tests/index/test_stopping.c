@@ -396,7 +396,7 @@ static int set_up(void **unused)
     write_texts();
     twin_input_options options = { .chunk_bytes = 1 };
     assert_int_equal(twin_input_from_texts(&world.input, world.documents, TEXTS, options, NULL), TWIN_OK);
-    twin_collection_options reading = { .sizes = true };
+    twin_collection_options reading = { .set_sizes = true };
     assert_int_equal(twin_collection_read(&world.collection, world.input, reading, NULL), TWIN_OK);
     reading = (twin_collection_options){ .texts = true };
     assert_int_equal(twin_collection_read(&world.as_texts, world.input, reading, NULL), TWIN_OK);

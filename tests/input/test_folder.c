@@ -16,6 +16,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "input/documents.h"
 #include "input_log.h"
 #include "scale.h"
 
@@ -59,10 +60,10 @@ static void a_folder_gives_its_files_in_byte_order(void **unused)
         twin_buffer_clear(&words);
         twin_read_buffers reading = { 0 };
         twin_document got;
-        assert_int_equal(twin_input_fetch(&got, input, &reading, log.seen[3].position, NULL), TWIN_OK);
+        assert_int_equal(twin__input_fetch(&got, input, &reading, log.seen[3].position, NULL), TWIN_OK);
         assert_int_equal(got.text.length, 5);
         assert_memory_equal(got.text.bytes, "inner", 5);
-        twin_read_buffers_clear(&reading);
+        twin__read_buffers_clear(&reading);
         clear_log(&log);
         twin_input_free(input);
     }
@@ -127,8 +128,8 @@ static void files_that_changed_are_read_as_they_are_now(void **unused)
     twin_read_buffers reading = { 0 };
     twin_document got;
     for (size_t i = 0; i < 4; i++)
-        assert_int_equal(twin_input_fetch(&got, input, &reading, log.seen[i].position, NULL), TWIN_EFORMAT);
-    twin_read_buffers_clear(&reading);
+        assert_int_equal(twin__input_fetch(&got, input, &reading, log.seen[i].position, NULL), TWIN_EFORMAT);
+    twin__read_buffers_clear(&reading);
     clear_log(&log);
     twin_input_free(input);
 }
@@ -293,7 +294,7 @@ static void json_lines_in_a_folder_are_read_line_by_line(void **unused)
     struct log log = read_all(input);
     twin_read_buffers reading = { 0 };
     twin_document got;
-    assert_int_equal(twin_input_fetch(&got, input, &reading, log.seen[2].position, NULL), TWIN_OK);
+    assert_int_equal(twin__input_fetch(&got, input, &reading, log.seen[2].position, NULL), TWIN_OK);
     assert_int_equal(got.id.length, strlen("more/part-1.NDJSON.gz:3"));
     assert_memory_equal(got.id.bytes, "more/part-1.NDJSON.gz:3",
                         got.id.length); /* as ids of files are: below the folder */
@@ -301,7 +302,7 @@ static void json_lines_in_a_folder_are_read_line_by_line(void **unused)
     assert_int_equal(twin_input_describe(&words, input, log.seen[2].position, 0), TWIN_OK);
     assert_string_equal(words.bytes, path_of("d/more/part-1.NDJSON.gz:3"));
     twin_buffer_clear(&words);
-    twin_read_buffers_clear(&reading);
+    twin__read_buffers_clear(&reading);
     clear_log(&log);
     twin_input_free(input);
 }
@@ -473,7 +474,7 @@ static void ids_may_come_from_positions(void **unused)
     for (int i = 0; i < 4; i++) {
         twin_document got;
         assert_int_equal(log.seen[i].has_id, i == 0);
-        assert_int_equal(twin_input_fetch(&got, input, &reading, log.seen[i].position, NULL), TWIN_OK);
+        assert_int_equal(twin__input_fetch(&got, input, &reading, log.seen[i].position, NULL), TWIN_OK);
         assert_int_equal(got.id.length, strlen(path_of(names[i])));
         assert_memory_equal(got.id.bytes, path_of(names[i]), got.id.length);
     }
@@ -484,9 +485,9 @@ static void ids_may_come_from_positions(void **unused)
     input = open_one(path_of("one.jsonl"), options);
     log = read_all(input);
     twin_document got;
-    assert_int_equal(twin_input_fetch(&got, input, &reading, log.seen[0].position, NULL), TWIN_OK);
+    assert_int_equal(twin__input_fetch(&got, input, &reading, log.seen[0].position, NULL), TWIN_OK);
     assert_memory_equal(got.id.bytes, path_of("one.jsonl:1"), got.id.length);
-    twin_read_buffers_clear(&reading);
+    twin__read_buffers_clear(&reading);
     clear_log(&log);
     twin_input_free(input);
     check_refused(path_of("d"), (twin_input_options){ .ids = 7 }, TWIN_EINVAL, "no such origin of ids");

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/random.h"
+#include "input/documents.h"
 #include "scale.h"
 
 enum { HUGE_LINE = (QUICK ? 10 : 100) << 20 };
@@ -186,11 +187,11 @@ static void several_inputs_name_and_describe_their_lines(void **unused)
     twin_read_buffers reading = { 0 };
     twin_document got;
     char expected[600];
-    assert_int_equal(twin_input_fetch(&got, input, &reading, log.seen[1].position, NULL), TWIN_OK);
+    assert_int_equal(twin__input_fetch(&got, input, &reading, log.seen[1].position, NULL), TWIN_OK);
     int length = snprintf(expected, sizeof expected, "%s:2", paths[1]);
     assert_int_equal(got.id.length, length);
     assert_memory_equal(got.id.bytes, expected, length);
-    twin_read_buffers_clear(&reading);
+    twin__read_buffers_clear(&reading);
 
     twin_buffer words = { 0 };
     assert_int_equal(twin_input_describe(&words, input, log.seen[1].position, 7), TWIN_OK);
@@ -199,9 +200,9 @@ static void several_inputs_name_and_describe_their_lines(void **unused)
     assert_string_equal(words.bytes, expected);
     twin_position elsewhere = { .source = 2 };
     assert_int_equal(twin_input_describe(&words, input, elsewhere, 0), TWIN_EINVAL);
-    assert_int_equal(twin_input_fetch(&got, input, &reading, elsewhere, NULL), TWIN_EFORMAT);
+    assert_int_equal(twin__input_fetch(&got, input, &reading, elsewhere, NULL), TWIN_EFORMAT);
     elsewhere = (twin_position){ .source = 1, .offset = 5, .length = UINT32_MAX };
-    assert_int_equal(twin_input_fetch(&got, input, &reading, elsewhere, NULL), TWIN_EFORMAT);
+    assert_int_equal(twin__input_fetch(&got, input, &reading, elsewhere, NULL), TWIN_EFORMAT);
     twin_buffer_clear(&words);
 
     assert_int_equal(twin_input_sources(input), 2);
@@ -316,7 +317,7 @@ static void a_huge_line_is_read_and_its_room_given_back(void **unused)
     struct log log = { 0 };
     twin_read_buffers reading = { 0 };
     for (size_t piece = 0; piece < twin_input_chunks(input); piece++) {
-        assert_int_equal(twin_input_read(NULL, input, &reading, piece, visitor_of(&log), NULL), TWIN_OK);
+        assert_int_equal(twin__input_read(NULL, input, &reading, piece, visitor_of(&log), NULL), TWIN_OK);
         assert_true(reading.block.capacity + reading.text.capacity <= 8 << 20);
     }
     assert_int_equal(log.count, 3);
@@ -324,7 +325,7 @@ static void a_huge_line_is_read_and_its_room_given_back(void **unused)
     assert_int_equal(log.seen[1].text[HUGE_LINE / 2], '\n');
     assert_string_equal(log.seen[2].text, "b");
     clear_log(&log);
-    twin_read_buffers_clear(&reading);
+    twin__read_buffers_clear(&reading);
     twin_input_free(input);
     free(lines);
 }
@@ -352,9 +353,9 @@ static void a_visitor_may_stop(void **unused)
     twin_error error = { 0 };
     int left = 2;
     twin_visitor visitor = { stop, no_problem, &left };
-    assert_int_equal(twin_input_read(NULL, input, &reading, 0, visitor, &error), TWIN_ESTOPPED);
+    assert_int_equal(twin__input_read(NULL, input, &reading, 0, visitor, &error), TWIN_ESTOPPED);
     assert_int_equal(left, 0);
-    twin_read_buffers_clear(&reading);
+    twin__read_buffers_clear(&reading);
     twin_input_free(input);
 }
 
@@ -390,16 +391,16 @@ static void a_file_cut_short_behind_our_back_is_an_error(void **unused)
     twin_error error = { 0 };
     twin_document got;
     struct log none = { 0 };
-    assert_int_equal(twin_input_read(NULL, input, &reading, 0, visitor_of(&none), &error), TWIN_EIO);
+    assert_int_equal(twin__input_read(NULL, input, &reading, 0, visitor_of(&none), &error), TWIN_EIO);
     assert_non_null(strstr(error.message, "became shorter"));
-    assert_int_equal(twin_input_fetch(&got, input, &reading, log.seen[8].position, &error), TWIN_EIO);
+    assert_int_equal(twin__input_fetch(&got, input, &reading, log.seen[8].position, &error), TWIN_EIO);
 
     /* Other bytes of the same length: the place is there, the document is not. */
     char other[sizeof mixed];
     memset(other, '\n', sizeof other);
     write_file(path, other, sizeof mixed - 1);
-    assert_int_equal(twin_input_fetch(&got, input, &reading, log.seen[0].position, &error), TWIN_EFORMAT);
-    twin_read_buffers_clear(&reading);
+    assert_int_equal(twin__input_fetch(&got, input, &reading, log.seen[0].position, &error), TWIN_EFORMAT);
+    twin__read_buffers_clear(&reading);
     clear_log(&log);
     twin_input_free(input);
 }

@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "input/documents.h"
 #include "input_log.h"
 #include "scale.h"
 
@@ -31,9 +32,9 @@ static void *take_pieces(void *context)
         if (piece >= twin_input_chunks(crowd->input))
             break;
         struct log *log = &crowd->logs[piece];
-        twin_input_read(&log->lines, crowd->input, &reading, piece, visitor_of(log), NULL);
+        twin__input_read(&log->lines, crowd->input, &reading, piece, visitor_of(log), NULL);
     }
-    twin_read_buffers_clear(&reading);
+    twin__read_buffers_clear(&reading);
     return NULL;
 }
 
@@ -125,14 +126,14 @@ static void memory_that_runs_out_is_told(void **unused)
     twin_read_buffers reading = { 0 };
     twin_error error = { 0 };
     assert_int_equal(setrlimit(RLIMIT_AS, &limit), 0);
-    twin_status line = twin_input_read(NULL, input, &reading, 0, visitor_of(&log), &error);
-    twin_status whole = twin_input_read(NULL, input, &reading, twin_input_chunks(input) - 1, visitor_of(&log), NULL);
+    twin_status line = twin__input_read(NULL, input, &reading, 0, visitor_of(&log), &error);
+    twin_status whole = twin__input_read(NULL, input, &reading, twin_input_chunks(input) - 1, visitor_of(&log), NULL);
     assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
     assert_int_equal(line, TWIN_ENOMEM);
     assert_int_equal(whole, TWIN_ENOMEM);
     assert_string_equal(error.message, "out of memory");
     assert_int_equal(log.count, 0);
-    twin_read_buffers_clear(&reading);
+    twin__read_buffers_clear(&reading);
     twin_input_free(input);
 }
 
@@ -190,14 +191,14 @@ static void more_files_than_can_be_open_are_read(void **unused)
     twin_read_buffers reading = { 0 };
     twin_error error = { 0 };
     assert_int_equal(twin_input_change_of(input, last), TWIN_INPUT_CHANGED);
-    assert_int_equal(twin_input_read(NULL, input, &reading, twin_input_chunks(input) - 2, visitor_of(&log), &error),
+    assert_int_equal(twin__input_read(NULL, input, &reading, twin_input_chunks(input) - 2, visitor_of(&log), &error),
                      TWIN_EIO);
     assert_non_null(strstr(error.message, "98.jsonl was replaced by another file while it was read"));
     assert_int_equal(unlink(path_of("many/98.jsonl")), 0);
-    assert_int_equal(twin_input_read(NULL, input, &reading, twin_input_chunks(input) - 2, visitor_of(&log), &error),
+    assert_int_equal(twin__input_read(NULL, input, &reading, twin_input_chunks(input) - 2, visitor_of(&log), &error),
                      TWIN_EIO);
     assert_non_null(strstr(error.message, "98.jsonl cannot be opened again: No such file"));
-    twin_read_buffers_clear(&reading);
+    twin__read_buffers_clear(&reading);
     twin_input_free(input);
     clear_log(&expected);
 }

@@ -8,9 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <twinsift/cpu.h>
+#include <twinsift/exec.h>
 
 #include "base/random.h"
+#include "base/scratch.h"
 #include "input/json.h"
 #include "scale.h"
 
@@ -102,7 +103,7 @@ static void well_formed_lines_give_their_fields(void **unused)
         check_text(json.text.text, g->text, g->text_length);
         free(line);
     }
-    twin_read_buffers_clear(&room);
+    twin__read_buffers_clear(&room);
 }
 
 /* The line is in the block, which is used up. */
@@ -124,7 +125,7 @@ static void texts_are_unescaped_in_place(void **unused)
         assert_true(!json.text.text.length || (json.text.text.bytes > line && json.text.text.bytes < end));
     }
     assert_null(room.text.bytes); /* no copy was made */
-    twin_read_buffers_clear(&room);
+    twin__read_buffers_clear(&room);
 }
 
 struct bad {
@@ -214,7 +215,7 @@ static void broken_lines_say_what_and_where(void **unused)
         assert_ptr_equal(json.end, line + bad[i].length);
         free(line);
     }
-    twin_read_buffers_clear(&room);
+    twin__read_buffers_clear(&room);
 }
 
 /* Whatever is wrong with a line, the next one begins behind its newline. */
@@ -234,7 +235,7 @@ static void a_line_ends_at_its_newline_broken_or_not(void **unused)
         line = json.end + 1;
     }
     assert_ptr_equal(line, end);
-    twin_read_buffers_clear(&room);
+    twin__read_buffers_clear(&room);
 }
 
 static void check_nesting(int depth, char open, char close, bool fits)
@@ -253,7 +254,7 @@ static void check_nesting(int depth, char open, char close, bool fits)
         assert_null(json.wrong);
     else
         assert_string_equal(json.wrong, "nested deeper than 256 levels");
-    twin_read_buffers_clear(&room);
+    twin__read_buffers_clear(&room);
 }
 
 static void nesting_has_a_limit_and_reaches_it(void **unused)
@@ -315,7 +316,7 @@ static void fields_may_be_nested_and_several(void **unused)
         twin__fields_clear(&named);
         free(line);
     }
-    twin_read_buffers_clear(&room);
+    twin__read_buffers_clear(&room);
 }
 
 static void a_text_among_several_that_is_none_is_found(void **unused)
@@ -330,7 +331,7 @@ static void a_text_among_several_that_is_none_is_found(void **unused)
     assert_int_equal(json.text.kind, JSON_OTHER);
     assert_ptr_equal(json.text.begin, line + 13);
     twin__fields_clear(&named);
-    twin_read_buffers_clear(&room);
+    twin__read_buffers_clear(&room);
 }
 
 static void impossible_names_of_fields_are_refused(void **unused)
@@ -549,7 +550,7 @@ static void random_objects_are_read_as_they_were_meant(void **unused)
         free(line);
     }
     assert_true(strings > CASES / 10);
-    twin_read_buffers_clear(&room);
+    twin__read_buffers_clear(&room);
 }
 
 /* A proper prefix of an object never is one, whatever it is cut in. */
@@ -576,7 +577,7 @@ static void every_cut_object_is_broken(void **unused)
             free(line);
         }
     }
-    twin_read_buffers_clear(&room);
+    twin__read_buffers_clear(&room);
 }
 
 int main(void)

@@ -14,7 +14,9 @@
 
 #include "base/random.h"
 
+#include "collection/contents.h"
 #include "corpus.h"
+#include "input/documents.h"
 
 static const twin_input_options plain = { 0 };
 
@@ -72,11 +74,11 @@ static struct seen read_all(const twin_input *input, const twin_memory_document 
     for (size_t chunk = 0; chunk < twin_input_chunks(input); chunk++) {
         uint64_t lines;
         twin_visitor visitor = { on_document, on_problem, &seen };
-        assert_int_equal(twin_input_read(&lines, input, &buffers, chunk, visitor, &error), TWIN_OK);
+        assert_int_equal(twin__input_read(&lines, input, &buffers, chunk, visitor, &error), TWIN_OK);
         assert_int_equal(lines, twin_input_chunk_size(input, chunk));
         seen.lines += lines;
     }
-    twin_read_buffers_clear(&buffers);
+    twin__read_buffers_clear(&buffers);
     return seen;
 }
 
@@ -111,19 +113,19 @@ static void a_document_is_fetched_by_its_number(void **state)
     static const char *const ids[] = { "a", "2", "17", "" };
     for (size_t i = 0; i < FEW; i++) {
         twin_position position = { .offset = i };
-        assert_int_equal(twin_input_fetch(&got, input, &buffers, position, &error), TWIN_OK);
+        assert_int_equal(twin__input_fetch(&got, input, &buffers, position, &error), TWIN_OK);
         assert_text(got.id, ids[i]);
         assert_int_equal(got.id_is_number, few[i].id_is_number);
         assert_int_equal(got.text.length, few[i].text.length);
         assert_int_equal(got.position.line, i + 1);
     }
     twin_position outside = { .offset = FEW };
-    assert_int_equal(twin_input_fetch(&got, input, &buffers, outside, &error), TWIN_EFORMAT);
+    assert_int_equal(twin__input_fetch(&got, input, &buffers, outside, &error), TWIN_EFORMAT);
     twin_buffer words = { 0 };
     assert_int_equal(twin_input_describe(&words, input, (twin_position){ .offset = 1 }, 0), TWIN_OK);
     assert_string_equal(words.bytes, "document 2");
     twin_buffer_clear(&words);
-    twin_read_buffers_clear(&buffers);
+    twin__read_buffers_clear(&buffers);
     twin_input_free(input);
 }
 
@@ -254,8 +256,8 @@ static void check_same_collections(const twin_collection *a, const twin_collecti
     size_t count = twin_collection_count(a).documents;
     assert_int_equal(count, twin_collection_count(b).documents);
     assert_int_equal(twin_collection_count(a).copies, twin_collection_count(b).copies);
-    assert_memory_equal(twin_collection_signatures(a), twin_collection_signatures(b),
-                        count * twin_collection_slots(a) * sizeof(uint32_t));
+    assert_memory_equal(twin__collection_signatures(a), twin__collection_signatures(b),
+                        count * twin__collection_slots(a) * sizeof(uint32_t));
     assert_memory_equal(twin_collection_firsts(a), twin_collection_firsts(b), count * sizeof(uint32_t));
     twin_scratch x = { 0 }, y = { 0 };
     for (uint32_t i = 0; i < count; i++) {
@@ -263,13 +265,13 @@ static void check_same_collections(const twin_collection *a, const twin_collecti
         assert_int_equal(p.length, q.length);
         assert_memory_equal(p.bytes, q.bytes, p.length);
         twin_set s, t;
-        assert_int_equal(twin_collection_set(&s, a, &x, i, NULL), TWIN_OK);
-        assert_int_equal(twin_collection_set(&t, b, &y, i, NULL), TWIN_OK);
+        assert_int_equal(twin__collection_set(&s, a, &x, i, NULL), TWIN_OK);
+        assert_int_equal(twin__collection_set(&t, b, &y, i, NULL), TWIN_OK);
         assert_int_equal(s.count, t.count);
         assert_memory_equal(s.items, t.items, s.count * sizeof s.items[0]);
     }
-    twin_scratch_clear(&x);
-    twin_scratch_clear(&y);
+    twin__scratch_clear(&x);
+    twin__scratch_clear(&y);
 }
 
 static void a_collection_of_texts_equals_that_of_a_file(void **state)
@@ -317,11 +319,11 @@ static void rows_in_memory_make_sets(void **state)
     assert_text(twin_collection_id(NULL, collection, 1), "y");
     twin_set x, y;
     twin_scratch scratch = { 0 };
-    assert_int_equal(twin_collection_set(&x, collection, &scratch, 0, NULL), TWIN_OK);
-    assert_int_equal(twin_collection_set(&y, collection, &scratch, 1, NULL), TWIN_OK);
+    assert_int_equal(twin__collection_set(&x, collection, &scratch, 0, NULL), TWIN_OK);
+    assert_int_equal(twin__collection_set(&y, collection, &scratch, 1, NULL), TWIN_OK);
     assert_int_equal(x.count, 2);
     assert_int_equal(y.count, 2);
-    twin_scratch_clear(&scratch);
+    twin__scratch_clear(&scratch);
     twin_collection_free(collection);
     twin_input_free(input);
 }

@@ -12,6 +12,7 @@
 #include <zlib.h>
 
 #include "base/random.h"
+#include "input/documents.h"
 #include "input_log.h"
 #include "scale.h"
 
@@ -83,16 +84,16 @@ static void expect_field(const char *path, const char *name, const char *expecte
     twin_text value;
     twin_input *input = open_one(path, documents);
     struct log log = read_all(input);
-    assert_int_equal(twin_input_fetch(&document, input, &buffers, log.seen[0].position, NULL), TWIN_OK);
-    assert_int_equal(twin_input_field(&value, input, &room, &document, name, NULL), TWIN_OK);
+    assert_int_equal(twin__input_fetch(&document, input, &buffers, log.seen[0].position, NULL), TWIN_OK);
+    assert_int_equal(twin__input_field(&value, input, &room, &document, name, NULL), TWIN_OK);
     assert_int_equal(value.bytes != NULL, expected != NULL);
     if (expected) {
         assert_int_equal(value.length, strlen(expected));
         assert_memory_equal(value.bytes, expected, value.length);
     }
     clear_log(&log);
-    twin_read_buffers_clear(&buffers);
-    twin_read_buffers_clear(&room);
+    twin__read_buffers_clear(&buffers);
+    twin__read_buffers_clear(&room);
     twin_input_free(input);
 }
 

@@ -7,8 +7,10 @@
 #include <cmocka.h>
 
 #include <math.h>
-#include <twinsift/audit.h>
+#include <twinsift/similar.h>
 
+#include "collection/contents.h"
+#include "join/similar_private.h"
 #include "lookalikes.h"
 #include "scale.h"
 
@@ -65,8 +67,8 @@ static void count_pairs(uint64_t *similar, uint64_t *found, const struct world *
 {
     const twin_match *matches;
     const uint32_t *distinct;
-    size_t match_count = twin_similar_matches(&matches, run_of);
-    size_t count = twin_collection_distinct(&distinct, world->collection);
+    size_t match_count = twin__similar_matches(&matches, run_of);
+    size_t count = twin__collection_distinct(&distinct, world->collection);
     *similar = *found = 0;
     for (size_t i = 0; i < count; i++)
         for (size_t j = i + 1; j < count; j++) {
@@ -109,7 +111,7 @@ static void auditing_everything_is_counting(void **state)
     world_begin(&world, 1);
     const uint32_t *distinct;
     const twin_match *matches;
-    size_t count = twin_collection_distinct(&distinct, world.collection);
+    size_t count = twin__collection_distinct(&distinct, world.collection);
     bool missed_any = false;
     for (size_t r = 0; r < COUNT(runs); r++) {
         twin_similar *similar = find(&world, (twin_similar_options){ .measure = runs[r].measure,
@@ -117,7 +119,7 @@ static void auditing_everything_is_counting(void **state)
                                                                      .threshold = runs[r].threshold,
                                                                      .bands = { runs[r].plan, 0 },
                                                                      .exec = serial });
-        uint64_t truth, found, reported = twin_similar_matches(&matches, similar);
+        uint64_t truth, found, reported = twin__similar_matches(&matches, similar);
         count_pairs(&truth, &found, &world, similar, runs[r].measure, runs[r].threshold);
         if (r % 2) { /* the same pairs in a temporary file */
             twin_similar_free(similar);
@@ -125,7 +127,7 @@ static void auditing_everything_is_counting(void **state)
                                                            .verify = runs[r].verify,
                                                            .threshold = runs[r].threshold,
                                                            .bands = { runs[r].plan, 0 },
-                                                           .matches_in_memory = 5,
+                                                           .spill_after = 5,
                                                            .exec = serial });
         }
         for (int e = 0; e < EXECS; e++) {
@@ -156,7 +158,7 @@ static void auditing_everything_is_counting(void **state)
 static bool is_best(const struct world *world, uint32_t d, uint32_t other, size_t top)
 {
     const uint32_t *distinct;
-    size_t count = twin_collection_distinct(&distinct, world->collection), before = 0;
+    size_t count = twin__collection_distinct(&distinct, world->collection), before = 0;
     double similarity = true_similarity(&world->truth, d, other, TWIN_JACCARD);
     for (size_t i = 0; i < count; i++) {
         double s = distinct[i] == d ? -1 : true_similarity(&world->truth, d, distinct[i], TWIN_JACCARD);
@@ -174,10 +176,10 @@ static void only_the_best_count_when_asked(void **state)
     const twin_match *matches;
     const double threshold = .2;
     world_begin(&world, 3);
-    size_t count = twin_collection_distinct(&distinct, world.collection);
+    size_t count = twin__collection_distinct(&distinct, world.collection);
     twin_similar *similar =
         find(&world, (twin_similar_options){ .threshold = .8, .bands = { { 64, 2 }, 0 }, .exec = serial });
-    size_t match_count = twin_similar_matches(&matches, similar);
+    size_t match_count = twin__similar_matches(&matches, similar);
     for (size_t top = 1; top < 4; top++) {
         uint64_t truth = 0, found = 0;
         for (size_t i = 0; i < count; i++)
@@ -214,7 +216,7 @@ static void every_document_is_as_likely_to_be_drawn(void **state)
     struct world world;
     world_begin(&world, 2);
     const uint32_t *distinct;
-    size_t count = twin_collection_distinct(&distinct, world.collection);
+    size_t count = twin__collection_distinct(&distinct, world.collection);
     twin_similar *similar =
         find(&world, (twin_similar_options){ .threshold = .5, .bands = { { 128, 1 }, 0 }, .exec = serial });
     double mean = 0, squares = 0, sum = 0;

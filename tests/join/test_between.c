@@ -8,6 +8,7 @@
 
 #include <twinsift/similar.h>
 
+#include "join/matches.h"
 #include "lookalikes.h"
 #include "scale.h"
 
@@ -119,7 +120,7 @@ static void check_once(const struct world *world, twin_similar_options options)
     twin_similar *similar;
     twin_matches lines = { 0 };
     size_t at = 0;
-    options.first_of_crowds = true;
+    options.existence_only = true;
     assert_int_equal(
         twin_similar_between(&similar, world->sides[0].collection, world->sides[1].collection, options, NULL),
         TWIN_OK);
@@ -164,7 +165,7 @@ static void all_pairs_between_are_found_and_no_other(void **state)
                                   (twin_similar_options){ .threshold = thresholds[t],
                                                           .measure = (twin_measure)measure,
                                                           .bands = { { SLOTS, 1 }, 0 },
-                                                          .matches_in_memory = most,
+                                                          .spill_after = most,
                                                           .exec = exec },
                                   copies);
             for (size_t t = 0; t < 2 * COUNT(thresholds); t++)
@@ -243,7 +244,7 @@ static void a_family_on_both_sides_does_not_cost_the_product(void **state)
         for (int measure = TWIN_JACCARD; measure <= TWIN_CONTAINMENT; measure++) {
             twin_similar_options options = { .threshold = .7,
                                              .measure = (twin_measure)measure,
-                                             .first_of_crowds = true,
+                                             .existence_only = true,
                                              .exec = exec,
                                              .bands = { { 128, 4 }, 0 } };
             assert_int_equal(

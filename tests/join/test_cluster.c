@@ -10,9 +10,11 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <twinsift/cluster.h>
+#include <twinsift/similar.h>
 
 #include "random_unit.h"
+
+#include "join/cluster.h"
 
 enum { DOCUMENTS = 24, MATCHES = 40, GRAPHS = 3000 };
 
@@ -53,7 +55,7 @@ static void components_are_what_chains_reach(void **state)
     for (int g = 0; g < GRAPHS; g++) {
         draw(&graph, &seed);
         uint32_t group[DOCUMENTS], slow[DOCUMENTS];
-        assert_int_equal(twin_cluster_components(group, graph.documents, graph.matches, graph.count), TWIN_OK);
+        assert_int_equal(twin__cluster_components(group, graph.documents, graph.matches, graph.count), TWIN_OK);
         /* The smallest number spreads along matches until nothing changes. */
         for (uint32_t i = 0; i < graph.documents; i++)
             slow[i] = i;
@@ -101,9 +103,9 @@ static void keepers_are_what_the_header_says(void **state)
         uint32_t keeper[DOCUMENTS], expected[DOCUMENTS], alone[DOCUMENTS];
         double similarity[DOCUMENTS], wanted[DOCUMENTS];
         slow_keepers(expected, wanted, &graph, order);
-        assert_int_equal(twin_cluster_keepers(keeper, similarity, graph.documents, graph.matches, graph.count, order),
-                         TWIN_OK);
-        assert_int_equal(twin_cluster_keepers(alone, NULL, graph.documents, graph.matches, graph.count, order),
+        assert_int_equal(
+            twin__cluster_keepers(keeper, similarity, graph.documents, graph.matches, graph.count, order), TWIN_OK);
+        assert_int_equal(twin__cluster_keepers(alone, NULL, graph.documents, graph.matches, graph.count, order),
                          TWIN_OK);
         assert_memory_equal(keeper, expected, graph.documents * sizeof keeper[0]);
         assert_memory_equal(alone, expected, graph.documents * sizeof keeper[0]);
@@ -119,14 +121,14 @@ static void a_friend_of_a_friend_stays(void **state)
     uint32_t group[3], keeper[3];
     double similarity[3];
 
-    assert_int_equal(twin_cluster_components(group, 3, chain, 2), TWIN_OK);
+    assert_int_equal(twin__cluster_components(group, 3, chain, 2), TWIN_OK);
     assert_memory_equal(group, ((uint32_t[]){ 0, 0, 0 }), sizeof group);
 
-    assert_int_equal(twin_cluster_keepers(keeper, similarity, 3, chain, 2, NULL), TWIN_OK);
+    assert_int_equal(twin__cluster_keepers(keeper, similarity, 3, chain, 2, NULL), TWIN_OK);
     assert_memory_equal(keeper, ((uint32_t[]){ 0, 0, 2 }), sizeof keeper);
     assert_true(similarity[0] == 1 && similarity[1] == .8 && similarity[2] == 1);
 
-    assert_int_equal(twin_cluster_keepers(keeper, similarity, 3, chain, 2, middle_first), TWIN_OK);
+    assert_int_equal(twin__cluster_keepers(keeper, similarity, 3, chain, 2, middle_first), TWIN_OK);
     assert_memory_equal(keeper, ((uint32_t[]){ 1, 1, 1 }), sizeof keeper);
     assert_true(similarity[0] == .8 && similarity[1] == 1 && similarity[2] == .9);
 }
@@ -141,11 +143,11 @@ static void a_long_chain_is_one_group(void **state)
     assert_true(matches && group);
     for (uint32_t i = 0; i + 1 < LONG; i++)
         matches[i] = (twin_match){ LONG - 2 - i, LONG - 1 - i, .9 };
-    assert_int_equal(twin_cluster_components(group, LONG, matches, LONG - 1), TWIN_OK);
+    assert_int_equal(twin__cluster_components(group, LONG, matches, LONG - 1), TWIN_OK);
     for (size_t i = 0; i < LONG; i++)
         assert_int_equal(group[i], 0);
     /* Kept, dropped, kept, dropped: each is dropped by the one before, if that stayed. */
-    assert_int_equal(twin_cluster_keepers(group, NULL, LONG, matches, LONG - 1, NULL), TWIN_OK);
+    assert_int_equal(twin__cluster_keepers(group, NULL, LONG, matches, LONG - 1, NULL), TWIN_OK);
     for (size_t i = 0; i < LONG; i++)
         assert_int_equal(group[i], i - i % 2);
     free(matches);
@@ -189,23 +191,23 @@ static void documents_that_are_not_there_are_refused(void **state)
     static const twin_match high[] = { { 0, 1, 1 }, { 1, 3, 1 } };
     static const uint32_t twice[] = { 0, 1, 1 }, beyond[] = { 0, 1, 3 };
     uint32_t out[3];
-    assert_int_equal(twin_cluster_components(out, 3, high, 2), TWIN_EINVAL);
-    assert_int_equal(twin_cluster_keepers(out, NULL, 3, high, 2, NULL), TWIN_EINVAL);
-    assert_int_equal(twin_cluster_keepers(out, NULL, 3, high, 1, twice), TWIN_EINVAL);
-    assert_int_equal(twin_cluster_keepers(out, NULL, 3, high, 1, beyond), TWIN_EINVAL);
-    assert_int_equal(twin_cluster_components(out, (size_t)UINT32_MAX + 1, high, 1), TWIN_ELIMIT);
-    assert_int_equal(twin_cluster_keepers(out, NULL, (size_t)UINT32_MAX + 1, high, 1, NULL), TWIN_ELIMIT);
+    assert_int_equal(twin__cluster_components(out, 3, high, 2), TWIN_EINVAL);
+    assert_int_equal(twin__cluster_keepers(out, NULL, 3, high, 2, NULL), TWIN_EINVAL);
+    assert_int_equal(twin__cluster_keepers(out, NULL, 3, high, 1, twice), TWIN_EINVAL);
+    assert_int_equal(twin__cluster_keepers(out, NULL, 3, high, 1, beyond), TWIN_EINVAL);
+    assert_int_equal(twin__cluster_components(out, (size_t)UINT32_MAX + 1, high, 1), TWIN_ELIMIT);
+    assert_int_equal(twin__cluster_keepers(out, NULL, (size_t)UINT32_MAX + 1, high, 1, NULL), TWIN_ELIMIT);
 }
 
 static void nothing_is_fine(void **state)
 {
     (void)state;
     uint32_t out[2] = { 9, 9 };
-    assert_int_equal(twin_cluster_components(NULL, 0, NULL, 0), TWIN_OK);
-    assert_int_equal(twin_cluster_keepers(NULL, NULL, 0, NULL, 0, NULL), TWIN_OK);
-    assert_int_equal(twin_cluster_components(out, 2, NULL, 0), TWIN_OK);
+    assert_int_equal(twin__cluster_components(NULL, 0, NULL, 0), TWIN_OK);
+    assert_int_equal(twin__cluster_keepers(NULL, NULL, 0, NULL, 0, NULL), TWIN_OK);
+    assert_int_equal(twin__cluster_components(out, 2, NULL, 0), TWIN_OK);
     assert_true(out[0] == 0 && out[1] == 1);
-    assert_int_equal(twin_cluster_keepers(out, NULL, 2, NULL, 0, NULL), TWIN_OK);
+    assert_int_equal(twin__cluster_keepers(out, NULL, 2, NULL, 0, NULL), TWIN_OK);
     assert_true(out[0] == 0 && out[1] == 1);
 }
 

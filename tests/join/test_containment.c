@@ -13,7 +13,9 @@
 #include "base/random.h"
 #include "fetched.h"
 #include "join/containment_join.h"
+#include "join/matches.h"
 #include "join/shingle_marks.h"
+#include "sketch/set.h"
 #include "slow_set.h"
 
 enum { MOST_DOCUMENTS = 600, MOST_ITEMS = 500 };
@@ -79,7 +81,7 @@ static struct twin__provider provider_of(struct world *world)
 static void add(struct world *world, size_t document, uint64_t item)
 {
     twin_items *items = &world->sets[document];
-    assert_int_equal(twin_items_reserve(items, 1), TWIN_OK);
+    assert_int_equal(twin__items_reserve(items, 1), TWIN_OK);
     items->items[items->count++] = item;
 }
 
@@ -87,16 +89,16 @@ static void finish(struct world *world, size_t document)
 {
     twin_items spare = { 0 };
     twin_set set;
-    assert_int_equal(twin_set_make(&set, &world->sets[document], &spare), TWIN_OK);
+    assert_int_equal(twin__set_make(&set, &world->sets[document], &spare), TWIN_OK);
     world->sets[document].count = set.count;
     world->documents[document] = (uint32_t)document;
-    twin_items_clear(&spare);
+    twin__items_clear(&spare);
 }
 
 static void world_clear(struct world *world)
 {
     for (size_t d = 0; d < world->count; d++)
-        twin_items_clear(&world->sets[d]);
+        twin__items_clear(&world->sets[d]);
 }
 
 static uint64_t item_of(uint64_t family, uint64_t i)
@@ -166,7 +168,7 @@ static void join(struct world *world, struct twin__containment_options options,
         }
     assert_int_equal(at, got.count);
     assert_true(counts->compared >= got.count);
-    twin_matches_clear(&got);
+    twin__matches_clear(&got);
 }
 
 static const struct recipe recipes[] = {
@@ -307,7 +309,7 @@ static void a_document_that_cannot_be_fetched_stops_the_join(void **state)
             struct twin__containment_options options = { .threshold = .8, .exec = execs[e] };
             assert_int_equal(twin__containment_join(&got, &counts, &provider, options, &error), TWIN_EIO);
             assert_int_equal(error.status, TWIN_EIO);
-            twin_matches_clear(&got);
+            twin__matches_clear(&got);
         }
     world_clear(&world);
 }

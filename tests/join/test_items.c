@@ -12,17 +12,18 @@
 
 #include "base/random.h"
 #include "join/items.h"
+#include "sketch/set.h"
 
 static twin_set set_of(twin_items *own, const twin_items *items)
 {
     twin_items scratch = { 0 };
     twin_set set;
     own->count = 0;
-    assert_int_equal(twin_items_reserve(own, items->count + 1), TWIN_OK);
+    assert_int_equal(twin__items_reserve(own, items->count + 1), TWIN_OK);
     memcpy(own->items, items->items, items->count * sizeof *own->items);
     own->count = items->count;
-    assert_int_equal(twin_set_make(&set, own, &scratch), TWIN_OK);
-    twin_items_clear(&scratch);
+    assert_int_equal(twin__set_make(&set, own, &scratch), TWIN_OK);
+    twin__items_clear(&scratch);
     return set;
 }
 
@@ -36,8 +37,8 @@ static void check(struct twin__item_table *table, const twin_items *a, const twi
     for (twin_measure measure = TWIN_JACCARD; measure <= TWIN_CONTAINMENT; measure++)
         assert_true(twin__item_table_similarity(table, b->items, b->count, measure) ==
                     twin_set_similarity(sets[0], sets[1], measure));
-    twin_items_clear(&own[0]);
-    twin_items_clear(&own[1]);
+    twin__items_clear(&own[0]);
+    twin__items_clear(&own[1]);
 }
 
 /* An item of kind 0: mixed; 1: mixed, from few; 2: small numbers, all of one bin; 3: the ends of the range. */
@@ -57,7 +58,7 @@ static void fill(twin_items *items, uint64_t *state, size_t count, int kind)
 {
     uint64_t range = kind == 0 ? 2 * count + 1 : count / 3 + 1;
     items->count = 0;
-    assert_int_equal(twin_items_reserve(items, count + 1), TWIN_OK);
+    assert_int_equal(twin__items_reserve(items, count + 1), TWIN_OK);
     for (size_t i = 0; i < count; i++)
         items->items[items->count++] = draw(state, kind, range);
 }
@@ -78,8 +79,8 @@ static void tables_agree_with_sorted_sets(void **unused)
                 check(&table, &a, &b);
                 check(&table, &a, &a);
             }
-    twin_items_clear(&a);
-    twin_items_clear(&b);
+    twin__items_clear(&a);
+    twin__items_clear(&b);
     twin__item_table_clear(&table);
 }
 

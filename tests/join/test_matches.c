@@ -68,7 +68,7 @@ static void matches_come_in_order_and_once(void **state)
         expected.stop = 5;
         assert_int_equal(twin__matches_visit_sorted(&matches, check_next, &expected), TWIN_ESTOPPED);
         assert_int_equal(expected.visited, 5);
-        twin_matches_clear(&matches);
+        twin__matches_clear(&matches);
     }
 }
 
@@ -87,7 +87,7 @@ static void a_failure_to_write_is_kept(void **state)
     assert_int_equal(twin__matches_visit_sorted(&matches, check_next, &expected), TWIN_EIO);
     assert_int_equal(expected.visited, 0);
     assert_int_equal(twin__match_runs_failure(&error, NULL), TWIN_OK);
-    twin_matches_clear(&matches);
+    twin__matches_clear(&matches);
 }
 
 int main(void)

@@ -8,10 +8,11 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <twinsift/minhash.h>
+#include <twinsift/scheme.h>
 
 #include "base/random.h"
 #include "join/query.h"
+#include "sketch/minhash.h"
 
 enum { SETS = 120, ITEMS = 100, SLOTS = 128 };
 
@@ -25,15 +26,15 @@ struct fixture {
 static void draw(struct fixture *f)
 {
     twin_minhash *hasher;
-    assert_int_equal(twin_minhash_create(&hasher, (twin_minhash_options){ .slots = SLOTS }), TWIN_OK);
+    assert_int_equal(twin__minhash_create(&hasher, (twin_minhash_options){ .slots = SLOTS }), TWIN_OK);
     for (size_t i = 0; i < SETS; i++) {
         for (size_t j = 0; j < ITEMS; j++) {
             uint64_t other = j < i / 2 ? i + 1 : 0;
             f->items[i][j] = (uint64_t)j << 56 | twin__mix(j * SETS + other) >> 8; /* in increasing order */
         }
-        twin_minhash_sign(f->signatures[i], hasher, f->items[i], ITEMS);
+        twin__minhash_sign(f->signatures[i], hasher, f->items[i], ITEMS);
     }
-    twin_minhash_free(hasher);
+    twin__minhash_free(hasher);
 }
 
 static twin_set set_of(struct fixture *f, size_t i)

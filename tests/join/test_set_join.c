@@ -14,11 +14,13 @@
 #include "fetched.h"
 #include "join/engine.h"
 #include "join/gate.h"
+#include "join/matches.h"
 #include "join/set_join.h"
 #include "join/similar_private.h"
 #include "join/verify.h"
 #include "numbers.h"
 #include "scale.h"
+#include "sketch/minhash.h"
 #include "slow_set.h"
 
 enum { MOST_DOCUMENTS = 700, MOST_ITEMS = 400, SLOTS = 128 };
@@ -132,10 +134,10 @@ static void draw(struct world *world, const struct recipe *recipe, uint64_t seed
 static void sign(struct world *world)
 {
     twin_minhash *hasher;
-    assert_int_equal(twin_minhash_create(&hasher, (twin_minhash_options){ .slots = SLOTS, .seed = 1 }), TWIN_OK);
+    assert_int_equal(twin__minhash_create(&hasher, (twin_minhash_options){ .slots = SLOTS, .seed = 1 }), TWIN_OK);
     for (size_t d = 0; d < world->count; d++)
-        twin_minhash_sign(world->rows + d * SLOTS, hasher, world->items[d], world->sizes[d]);
-    twin_minhash_free(hasher);
+        twin__minhash_sign(world->rows + d * SLOTS, hasher, world->items[d], world->sizes[d]);
+    twin__minhash_free(hasher);
 }
 
 /* The similarity of every pair of the last world that was compared. */
@@ -204,7 +206,7 @@ static uint64_t join(struct world *world, double threshold, twin_exec exec, size
     assert_int_equal(twin__set_join(&got, &compared, &provider, all_of(&grouped, world), &options, NULL), TWIN_OK);
     twin__matches_sort(&got);
     assert_all_pairs(&got, world, threshold);
-    twin_matches_clear(&got);
+    twin__matches_clear(&got);
     return compared;
 }
 
@@ -267,7 +269,7 @@ static void pairs_between_two_collections_are_found(void **state)
                 twin_match match = got.items[i];
                 assert_true(match.a < split && match.b >= split && match.similarity == truth[match.a][match.b]);
             }
-            twin_matches_clear(&got);
+            twin__matches_clear(&got);
         }
 }
 
@@ -295,7 +297,7 @@ static void groups_are_joined_each_by_itself(void **state)
             for (uint32_t b = a + 1; b < 551; b++)
                 wanted += truth[a][b] >= .6 && (b < 250 || a >= 251);
         assert_int_equal(got.count, wanted);
-        twin_matches_clear(&got);
+        twin__matches_clear(&got);
     }
 }
 
@@ -337,7 +339,7 @@ static void listed_pairs_are_compared_and_no_others(void **state)
                 assert_true((got.items[i].a + got.items[i].b * world.count) % every == 0 &&
                             got.items[i].similarity == truth[got.items[i].a][got.items[i].b]);
             assert_true(compared <= listed.count);
-            twin_matches_clear(&got);
+            twin__matches_clear(&got);
             free(listed.items);
         }
 }
@@ -382,7 +384,7 @@ static uint64_t connect_all(struct world *world, double threshold, struct twin__
         assert_true(a < b && truth[a][b] >= threshold && got.items[i].similarity == truth[a][b]);
     }
     assert_true(got.count < world->count);
-    twin_matches_clear(&got);
+    twin__matches_clear(&got);
     twin__components_clear(&components);
     return compared;
 }
@@ -464,7 +466,7 @@ static void a_document_that_cannot_be_fetched_stops_the_join(void **state)
             assert_int_equal(twin__set_join(&got, &compared, &provider, all_of(&grouped, &world), &options, &error),
                              TWIN_EIO);
             assert_int_equal(error.status, TWIN_EIO);
-            twin_matches_clear(&got);
+            twin__matches_clear(&got);
         }
 }
 
@@ -541,8 +543,8 @@ static void the_engine_misses_no_pair_of_a_group(void **state)
         assert_int_equal(twin__engine_find(&got, &counts, &provider, &options, NULL), TWIN_OK);
         assert_all_pairs(&got, &world, .8);
         assert_true(counts.verified >= got.count && counts.similar == got.count);
-        assert_true(counts.crowds == 1 && counts.largest_crowds[0] > 650 && counts.largest_crowds[1] == 0);
-        twin_matches_clear(&got);
+        assert_true(counts.template_groups == 1 && counts.largest_groups[0] > 650 && counts.largest_groups[1] == 0);
+        twin__matches_clear(&got);
     }
 }
 
@@ -597,9 +599,9 @@ static void both_ways_find_the_similar_pairs(void **state)
             assert_true(listed.count + wanted / 1000 + 2 >= wanted);
             assert_true(joined.count + wanted / 1000 + 2 >= wanted);
             assert_true(counted.count >= listed.count && counted.count <= wanted);
-            twin_matches_clear(&joined);
-            twin_matches_clear(&listed);
-            twin_matches_clear(&counted);
+            twin__matches_clear(&joined);
+            twin__matches_clear(&listed);
+            twin__matches_clear(&counted);
         }
     }
 }
@@ -622,9 +624,9 @@ static void one_row_per_band_makes_groups_of_families_only(void **state)
             twin_similar_options options = { .threshold = .3, .bands = { { SLOTS, 1 }, 0 }, .exec = execs[e] };
             assert_int_equal(twin__engine_find(&got, &counts, &provider, &options, NULL), TWIN_OK);
             assert_all_pairs(&got, &world, .3);
-            assert_int_equal(counts.crowds, is_family);
+            assert_int_equal(counts.template_groups, is_family);
             assert_true(counts.candidates > counts.similar * 10 || is_family);
-            twin_matches_clear(&got);
+            twin__matches_clear(&got);
         }
     }
 }
@@ -655,9 +657,9 @@ static void the_engine_misses_no_estimate_of_a_group(void **state)
                 .threshold = .8, .bands = { { 25, 5 }, 0 }, .verify = TWIN_VERIFY_ESTIMATE, .exec = execs[e]
             };
             assert_int_equal(twin__engine_find(&got, &counts, &provider, &options, NULL), TWIN_OK);
-            assert_true(got.count > 1000 && counts.verified == 0 && counts.crowds == 1);
+            assert_true(got.count > 1000 && counts.verified == 0 && counts.template_groups == 1);
             assert_all_pairs(&got, &world, .8);
-            twin_matches_clear(&got);
+            twin__matches_clear(&got);
         }
     }
 }
@@ -705,7 +707,7 @@ static void families_are_compared_as_their_sets(void **state)
                 assert_int_equal(got.count, similar);
                 for (size_t i = 0; i < got.count; i++)
                     assert_true(got.items[i].similarity == truth[got.items[i].a][got.items[i].b]);
-                twin_matches_clear(&got);
+                twin__matches_clear(&got);
             }
             free(pairs.items);
         }

@@ -14,6 +14,8 @@
 
 #include "base/random.h"
 
+#include "sketch/signer.h"
+
 enum { SLOTS = 128, SKETCH = SLOTS / 2 };
 
 static size_t slow_different(const unsigned char *x, const unsigned char *y)
@@ -351,7 +353,7 @@ static void find_groups(struct world *world)
     assert_int_equal(twin_edges_create(&edges, &world->scheme, unite, unions, NULL), TWIN_OK);
     for (size_t page = 0; page < PAGES; page++) {
         world->groups[page] = page;
-        assert_int_equal(twin_signer_text(signature, NULL, signer, &scratch, world->texts[page]), TWIN_OK);
+        assert_int_equal(twin__signer_text(signature, NULL, signer, &scratch, world->texts[page]), TWIN_OK);
         assert_int_equal(twin_band_keys(keys, signature, world->scheme.plan), TWIN_OK);
         for (size_t band = 0; band < bands; band++) {
             struct row *row = &rows[page * bands + band];
@@ -374,7 +376,7 @@ static void find_groups(struct world *world)
     free(groups);
     free(keys);
     free(rows);
-    twin_sign_scratch_clear(&scratch);
+    twin__sign_scratch_clear(&scratch);
     twin_edges_free(edges);
     twin_unions_free(unions);
     twin_signer_free(signer);

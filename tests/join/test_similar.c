@@ -7,11 +7,16 @@
 #include <cmocka.h>
 
 #include <math.h>
-#include <twinsift/cluster.h>
 #include <twinsift/similar.h>
 
+#include "collection/contents.h"
+#include "join/matches.h"
+#include "join/similar_private.h"
 #include "lookalikes.h"
+#include "lsh/bands.h"
 #include "scale.h"
+#include "sketch/minhash.h"
+#include "sketch/set.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
@@ -69,7 +74,7 @@ static twin_similar *find(const twin_collection *collection, twin_similar_option
 /* What a candidate pair is worth; below 0: it does not stay. */
 static double slow_similarity(const struct world *world, twin_similar_options options, size_t a, size_t b)
 {
-    const uint32_t *rows = twin_collection_signatures(world->collection);
+    const uint32_t *rows = twin__collection_signatures(world->collection);
     size_t equal = 0;
     if (options.verify == TWIN_VERIFY_EXACT) {
         double truth = true_similarity(&world->truth, a, b, options.measure);
@@ -89,7 +94,7 @@ static bool is_distinct(const struct world *world, size_t d)
 static void check_matches(const struct world *world, const twin_similar *similar, twin_similar_options options)
 {
     const twin_match *matches;
-    size_t count = twin_similar_matches(&matches, similar), i = 0;
+    size_t count = twin__similar_matches(&matches, similar), i = 0;
     bool distinct[MOST_DOCUMENTS];
     assert_true(world->truth.count <= MOST_DOCUMENTS);
     for (size_t d = 0; d < world->truth.count; d++)
@@ -149,7 +154,7 @@ static size_t true_rank(const struct world *world, size_t d, size_t other)
 static void check_best(const struct world *world, const twin_similar *similar, double threshold, size_t top)
 {
     const twin_match *matches;
-    size_t count = twin_similar_matches(&matches, similar), at = 0;
+    size_t count = twin__similar_matches(&matches, similar), at = 0;
     for (size_t a = 0; a < world->truth.count; a++)
         for (size_t b = a + 1; is_distinct(world, a) && b < world->truth.count; b++) {
             double similarity = true_similarity(&world->truth, a, b, TWIN_JACCARD);
@@ -273,7 +278,7 @@ static void copies_are_told_as_asked(void **state)
             check_telling(&world, thorough(TWIN_VERIFY_NONE, .5, serial), copies);
             for (size_t most = 1; most < 1000; most *= 6) { /* from a run for each match to none */
                 twin_similar_options options = thorough(TWIN_VERIFY_EXACT, .3, serial);
-                options.matches_in_memory = most;
+                options.spill_after = most;
                 check_telling(&world, options, copies);
                 options.measure = TWIN_CONTAINMENT;
                 check_telling(&world, options, copies);
@@ -292,18 +297,18 @@ static void matches_on_disk_are_counted_and_only_visited(void **state)
     world_draw(&world, 60, serial, 4);
     twin_similar_options options = thorough(TWIN_VERIFY_EXACT, .3, serial);
     twin_similar *all = find(world.collection, options);
-    options.matches_in_memory = 3;
+    options.spill_after = 3;
     options.temp_folder = world.corpus.folder;
     twin_similar *some = find(world.collection, options);
     const twin_match *matches;
     assert_true(twin_similar_count(all).similar > 10);
     assert_int_equal(twin_similar_count(some).similar, twin_similar_count(all).similar);
-    assert_true(twin_similar_matches(&matches, some) == 0 && matches == NULL);
+    assert_true(twin__similar_matches(&matches, some) == 0 && matches == NULL);
     uint32_t keeper[MOST_DOCUMENTS];
     double similarity[MOST_DOCUMENTS];
     assert_int_equal(twin_cluster_documents(keeper, similarity, all), TWIN_OK);
     assert_int_equal(twin_cluster_documents(keeper, similarity, some), TWIN_EINVAL);
-    assert_non_null(strstr(twin_error_last(TWIN_EINVAL), "matches_in_memory"));
+    assert_non_null(strstr(twin_error_last(TWIN_EINVAL), "spill_after"));
     twin_similar_free(all);
     twin_similar_free(some);
     world_end(&world);
@@ -317,7 +322,7 @@ static void a_folder_that_cannot_be_written_fails_the_search(void **state)
     twin_error error;
     world_draw(&world, 60, serial, 4);
     twin_similar_options options = thorough(TWIN_VERIFY_EXACT, .3, serial);
-    options.matches_in_memory = 3;
+    options.spill_after = 3;
     options.temp_folder = "/no/such/folder";
     assert_int_equal(twin_similar_find(&similar, world.collection, options, &error), TWIN_EIO);
     assert_null(similar);
@@ -377,7 +382,7 @@ static void a_large_family_gives_all_its_pairs(void **state)
     options.bands.plan = (twin_plan){ 32, 16 };
     twin_similar *similar = find(world.collection, options);
     const twin_match *matches;
-    assert_int_equal(twin_similar_matches(&matches, similar), FAMILY * (FAMILY - 1) / 2);
+    assert_int_equal(twin__similar_matches(&matches, similar), FAMILY * (FAMILY - 1) / 2);
     for (size_t a = 0, i = 0; a < FAMILY; a++)
         for (size_t b = a + 1; b < FAMILY; b++, i++)
             assert_true(matches[i].a == a && matches[i].b == b && matches[i].similarity == 200. / 202);
@@ -410,10 +415,10 @@ static void estimates_of_a_crowd_on_disk_are_those_in_memory(void **state)
     options.bands.plan = (twin_plan){ 32, 16 };
     twin_similar *all = find(world.collection, options);
     struct matches_seen seen = { 0 };
-    assert_int_equal(twin_similar_count(all).crowds, 1);
-    assert_int_equal(twin_similar_matches(&seen.expected, all), FAMILY * (FAMILY - 1) / 2);
+    assert_int_equal(twin_similar_count(all).template_groups, 1);
+    assert_int_equal(twin__similar_matches(&seen.expected, all), FAMILY * (FAMILY - 1) / 2);
     check_matches(&world, all, options);
-    options.matches_in_memory = 1000;
+    options.spill_after = 1000;
     options.temp_folder = world.corpus.folder;
     twin_similar *some = find(world.collection, options);
     assert_int_equal(twin_similar_each(some, TWIN_COPIES_NONE, expect_match, &seen), TWIN_OK);
@@ -491,75 +496,6 @@ static void a_hundred_thousand_copies_are_no_candidates(void **state)
     corpus_end(&corpus);
 }
 
-/* ---- asking ---- */
-
-static uint64_t word_hash(size_t word)
-{
-    char name[12];
-    snprintf(name, sizeof name, "w%zu", word);
-    return twin__mix(twin_hash_bytes(twin_hash_member(TWIN_HASH_XXH3, 0), name, strlen(name)));
-}
-
-static void check_asking(const struct world *world, size_t asking, const twin_bands *bands,
-                         twin_similar_options options)
-{
-    uint32_t signature[SLOTS];
-    twin_items items = { 0 }, spare = { 0 };
-    twin_scratch scratch = { 0 };
-    twin_minhash *hasher;
-    twin_matches got = { 0 };
-    twin_set set;
-    assert_int_equal(twin_items_reserve(&items, VOCABULARY), TWIN_OK);
-    for (size_t w = 0; w < VOCABULARY; w++)
-        if (has_word(&world->truth, asking, w))
-            items.items[items.count++] = word_hash(w);
-    assert_int_equal(
-        twin_minhash_create(&hasher, (twin_minhash_options){ .sketch = TWIN_SKETCH_FAST, .slots = SLOTS, .seed = 1 }),
-        TWIN_OK);
-    twin_minhash_sign(signature, hasher, items.items, items.count);
-    assert_memory_equal(signature, twin_collection_signatures(world->collection) + asking * SLOTS, sizeof signature);
-    assert_int_equal(twin_set_make(&set, &items, &spare), TWIN_OK);
-    assert_int_equal(twin_similar_to(&got, world->collection, options, (twin_similar_query){ bands, signature, set },
-                                     &scratch, NULL),
-                     TWIN_OK);
-
-    size_t expected = 0;
-    for (size_t d = 0; d < world->truth.count; d++)
-        expected += !is_empty(&world->truth, asking) && is_distinct(world, d) &&
-                    slow_similarity(world, options, asking, d) >= 0;
-    assert_int_equal(got.count, expected);
-    for (size_t i = 0; i < got.count; i++) {
-        assert_true(is_distinct(world, got.items[i].b) && got.items[i].a == 0);
-        assert_true(got.items[i].similarity == slow_similarity(world, options, asking, got.items[i].b));
-        assert_true(i == 0 || got.items[i - 1].similarity > got.items[i].similarity ||
-                    (got.items[i - 1].similarity == got.items[i].similarity && got.items[i - 1].b < got.items[i].b));
-    }
-    twin_minhash_free(hasher);
-    twin_matches_clear(&got);
-    twin_items_clear(&items);
-    twin_items_clear(&spare);
-    twin_scratch_clear(&scratch);
-}
-
-static void asking_finds_what_is_similar(void **state)
-{
-    (void)state;
-    struct world world;
-    world_draw(&world, QUICK ? 50 : 120, serial, 9);
-    twin_signatures signatures = { .rows = twin_collection_signatures(world.collection), .slots = SLOTS };
-    signatures.count = twin_collection_distinct(&signatures.documents, world.collection);
-    for (int v = 0; v < 4; v++) {
-        twin_bands *bands;
-        twin_similar_options options = thorough(v < 3 ? (twin_verify)v : TWIN_VERIFY_EXACT, .5, serial);
-        options.measure = v < 3 ? TWIN_JACCARD : TWIN_CONTAINMENT;
-        assert_int_equal(twin_bands_create(&bands, signatures, options.bands, serial), TWIN_OK);
-        for (size_t d = 0; d < world.truth.count; d++)
-            check_asking(&world, d, bands, options);
-        twin_bands_free(bands);
-    }
-    world_end(&world);
-}
-
 /* ---- trouble ---- */
 
 static void a_document_that_changed_fails_the_search(void **state)
@@ -599,16 +535,16 @@ static void the_scheme_of_the_collection_is_the_default(void **state)
     (void)state;
     struct world world;
     world_draw(&world, 200, serial, 60);
-    const twin_scheme *scheme = twin_collection_scheme(world.collection);
+    const twin_scheme *scheme = twin__collection_scheme(world.collection);
     twin_similar_options given = { .threshold = scheme->threshold,
                                    .bands = { .plan = scheme->plan },
                                    .exec = serial };
     twin_similar *own = find(world.collection, (twin_similar_options){ .exec = serial });
     twin_similar *same = find(world.collection, given);
     const twin_match *a, *b;
-    size_t count = twin_similar_matches(&a, own);
+    size_t count = twin__similar_matches(&a, own);
     assert_true(count > 0);
-    assert_int_equal(twin_similar_matches(&b, same), count);
+    assert_int_equal(twin__similar_matches(&b, same), count);
     assert_memory_equal(a, b, count * sizeof *a);
     assert_true(scheme->threshold == .8);
     twin_similar_free(own);
@@ -658,7 +594,6 @@ int main(void)
         cmocka_unit_test(estimates_of_a_crowd_on_disk_are_those_in_memory),
         cmocka_unit_test(all_may_be_wanted_of_a_forest),
         cmocka_unit_test(a_hundred_thousand_copies_are_no_candidates),
-        cmocka_unit_test(asking_finds_what_is_similar),
         cmocka_unit_test(a_document_that_changed_fails_the_search),
         cmocka_unit_test(the_scheme_of_the_collection_is_the_default),
         cmocka_unit_test(wrong_options_are_refused),

@@ -15,6 +15,7 @@
 #include "base/random.h"
 #include "fetched.h"
 #include "join/engine.h"
+#include "join/matches.h"
 #include "join/similar_private.h"
 #include "join/verify.h"
 #include "scale.h"
@@ -167,10 +168,10 @@ static void what_is_similar_stays_whatever_runs_it(void **state)
                 for (size_t i = 0; i < got.count; i++)
                     assert_true(got.items[i].a == first.items[i].a && got.items[i].b == first.items[i].b &&
                                 got.items[i].similarity == first.items[i].similarity);
-                twin_matches_clear(&got);
+                twin__matches_clear(&got);
             }
             check_against_slow(&world, &pairs, rules[r], &first);
-            twin_matches_clear(&first);
+            twin__matches_clear(&first);
             free(pairs.items);
         }
 }
@@ -191,7 +192,7 @@ static void a_large_family_is_fetched_tile_by_tile(void **state)
                      TWIN_OK);
     assert_true(atomic_load(&world.fetches) <= 55 * 64);
     check_against_slow(&world, &pairs, (struct twin__set_rule){ TWIN_JACCARD, .5 }, &got);
-    twin_matches_clear(&got);
+    twin__matches_clear(&got);
     free(pairs.items);
 }
 
@@ -218,7 +219,7 @@ static void many_workers_fail_as_one_would(void **state)
             if (e == 0)
                 first = error;
             assert_string_equal(error.message, first.message);
-            twin_matches_clear(&got);
+            twin__matches_clear(&got);
         }
         free(pairs.items);
     }
@@ -281,7 +282,7 @@ static void contents_may_be_of_any_size(void **state)
         assert_int_equal(got.count, pairs.count);
         for (size_t i = 0; i < got.count; i++)
             assert_true(got.items[i].similarity == (double)(text_size(got.items[i].a) + text_size(got.items[i].b)));
-        twin_matches_clear(&got);
+        twin__matches_clear(&got);
     }
     for (int i = 0; i < MOST_WORKERS; i++)
         free(texts.fetched[i]);
@@ -359,7 +360,7 @@ static void the_engine_needs_no_more_than_a_provider(void **state)
                 }
             }
         assert_true(i == got.count && counts.similar == got.count && got.count > 0);
-        twin_matches_clear(&got);
+        twin__matches_clear(&got);
     }
     options.bands.plan.bands = SLOTS + 1;
     twin_matches got = { 0 };

@@ -6,11 +6,12 @@
 #include <stdlib.h>
 
 #include <cmocka.h>
-#include <twinsift/cpu.h>
+#include <twinsift/exec.h>
 #include <twinsift/hash.h>
 
 #include "base/random.h"
 #include "kernels/kernels.h"
+#include "sketch/hash.h"
 
 enum { LONGEST = 300, OFFSETS = 9 };
 
@@ -65,7 +66,7 @@ static void every_level_hashes_the_same_windows(void **unused)
                 twin_hash hash = twin_hash_member(sip ? TWIN_HASH_SIP : TWIN_HASH_XXH3, twin__random_next(&state));
                 for (twin_cpu level = TWIN_CPU_SCALAR; level < TWIN_CPU_LEVELS; level = twin__next_level(level)) {
                     assert_int_equal(twin_cpu_use(level), TWIN_OK);
-                    twin_hash_windows(hashes, hash, bytes, width, count);
+                    twin__hash_windows(hashes, hash, bytes, width, count);
                     for (size_t i = 0; i < count; i++)
                         assert_true(hashes[i] == twin_hash_bytes(hash, bytes + i, width));
                 }

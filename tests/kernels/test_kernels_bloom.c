@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <twinsift/bloom.h>
-#include <twinsift/cpu.h>
+#include <twinsift/exec.h>
 
 #include <cmocka.h>
 

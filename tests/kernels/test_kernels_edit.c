@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include <cmocka.h>
-#include <twinsift/cpu.h>
+#include <twinsift/exec.h>
 
 #include "base/random.h"
 #include "kernels/kernels.h"

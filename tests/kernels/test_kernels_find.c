@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
-#include <twinsift/cpu.h>
+#include <twinsift/exec.h>
 
 #include "base/random.h"
 #include "kernels/kernels.h"

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include <twinsift/cpu.h>
+#include <twinsift/exec.h>
 #include <twinsift/hash.h>
 
 #include "base/random.h"

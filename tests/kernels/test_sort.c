@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <twinsift/cpu.h>
+#include <twinsift/exec.h>
 
 #include "base/random.h"
 #include "kernels/kernels.h"

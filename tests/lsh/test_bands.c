@@ -6,16 +6,17 @@
 
 #include <cmocka.h>
 
+#include "lsh/bands.h"
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <twinsift/bands.h>
-#include <twinsift/minhash.h>
+#include <twinsift/scheme.h>
 #include <xxhash.h>
 
 #include "base/random.h"
 #include "scale.h"
+#include "sketch/minhash.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
@@ -108,7 +109,7 @@ static void check_pairs(const struct table *table, twin_band_options options, tw
     pthread_mutex_init(&heard->lock, NULL);
     heard->workers = exec.workers;
     twin_signatures signatures = { table->rows, SLOTS, table->documents, table->count };
-    assert_int_equal(twin_bands_pairs(signatures, options, exec, hear_pair, heard, (twin_progress){ 0 }), TWIN_OK);
+    assert_int_equal(twin__bands_pairs(signatures, options, exec, hear_pair, heard, (twin_progress){ 0 }), TWIN_OK);
     assert_false(heard->broken);
     bool takes_part[ROWS] = { false };
     for (size_t i = 0; i < table->count; i++)
@@ -138,67 +139,6 @@ static void every_candidate_pair_is_told_once_and_no_other(void **state)
         }
 }
 
-/* ---- queries ---- */
-
-struct answers {
-    unsigned char visits[ROWS];
-    size_t count, stop_after;
-};
-
-static bool hear_candidate(void *context, uint32_t document)
-{
-    struct answers *answers = context;
-    assert_true(document < ROWS);
-    answers->visits[document]++;
-    return ++answers->count < answers->stop_after;
-}
-
-static void check_query(const twin_bands *bands, const struct table *table, twin_band_options options,
-                        const uint32_t *signature)
-{
-    struct answers answers = { .stop_after = SIZE_MAX };
-    bool takes_part[ROWS] = { false };
-    size_t expected = 0;
-    twin_bands_query(bands, signature, hear_candidate, &answers);
-    for (size_t i = 0; i < table->count; i++)
-        takes_part[table->documents[i]] = true;
-    for (size_t d = 0; d < ROWS; d++) {
-        bool candidate = takes_part[d] && slow_candidate(signature, table->rows + d * SLOTS, options);
-        assert_int_equal(answers.visits[d], candidate);
-        expected += candidate;
-    }
-    if (expected < 2)
-        return;
-    answers = (struct answers){ .stop_after = expected / 2 };
-    twin_bands_query(bands, signature, hear_candidate, &answers);
-    assert_int_equal(answers.count, expected / 2);
-}
-
-static void a_query_hears_of_each_candidate_once(void **state)
-{
-    (void)state;
-    static const uint64_t ranges[] = { 2, 5, 100, UINT32_MAX };
-    struct table table, others;
-    uint64_t seed = 2;
-    for (size_t r = 0; r < COUNT(ranges); r++) {
-        draw(&table, ranges[r], &seed);
-        draw(&others, ranges[r], &seed);
-        twin_signatures signatures = { table.rows, SLOTS, table.documents, table.count };
-        for (size_t s = 0; s < COUNT(shapes); s++)
-            for (size_t e = 0; e < COUNT(execs); e++) {
-                twin_bands *bands;
-                if (!can_run(execs[e]))
-                    continue;
-                assert_int_equal(twin_bands_create(&bands, signatures, shapes[s], execs[e]), TWIN_OK);
-                for (size_t q = 0; q < ROWS; q += QUICK ? 9 : 1) {
-                    check_query(bands, &table, shapes[s], table.rows + q * SLOTS);
-                    check_query(bands, &table, shapes[s], others.rows + q * SLOTS);
-                }
-                twin_bands_free(bands);
-            }
-    }
-}
-
 /* ---- the curve ---- */
 
 static void count_pair(void *context, uint32_t a, uint32_t b, int worker)
@@ -226,19 +166,19 @@ static void candidates_follow_the_curve(void **state)
                found = 0;
         for (uint64_t s = 0; s < SEEDS; s++) {
             twin_minhash *hasher;
-            assert_int_equal(twin_minhash_create(&hasher, (twin_minhash_options){ .sketch = TWIN_SKETCH_CLASSIC,
-                                                                                  .slots = CURVE_SLOTS,
-                                                                                  .seed = s }),
+            assert_int_equal(twin__minhash_create(&hasher, (twin_minhash_options){ .sketch = TWIN_SKETCH_CLASSIC,
+                                                                                   .slots = CURVE_SLOTS,
+                                                                                   .seed = s }),
                              TWIN_OK);
             for (size_t pair = 0; pair < PAIRS; pair++) {
                 for (size_t i = 0; i < total; i++)
                     items[i] = twin__random_next(&seed);
-                twin_minhash_sign(rows + 2 * pair * CURVE_SLOTS, hasher, items, only_a + common);
-                twin_minhash_sign(rows + (2 * pair + 1) * CURVE_SLOTS, hasher, items + only_a, total - only_a);
+                twin__minhash_sign(rows + 2 * pair * CURVE_SLOTS, hasher, items, only_a + common);
+                twin__minhash_sign(rows + (2 * pair + 1) * CURVE_SLOTS, hasher, items + only_a, total - only_a);
             }
-            twin_minhash_free(hasher);
+            twin__minhash_free(hasher);
             twin_signatures signatures = { rows, CURVE_SLOTS, documents, COUNT(documents) };
-            assert_int_equal(twin_bands_pairs(signatures, options, serial, count_pair, &found, (twin_progress){ 0 }),
+            assert_int_equal(twin__bands_pairs(signatures, options, serial, count_pair, &found, (twin_progress){ 0 }),
                              TWIN_OK);
         }
         double n = PAIRS * SEEDS, rate = (double)found / n, half_digit = p + 1 < COUNT(printed) ? .0005 : .00005;
@@ -287,8 +227,8 @@ static void pairs_among_many_are_those_of_equal_slots(void **state)
         for (size_t j = i + 1; j < MANY && sorted[i] >> 32 == sorted[j] >> 32; j++)
             add_pair(&expected, (uint32_t)sorted[i], (uint32_t)sorted[j], 0);
     twin_signatures signatures = { rows, 1, documents, MANY };
-    assert_int_equal(twin_bands_pairs(signatures, (twin_band_options){ .plan = { 1, 1 } }, serial, add_pair, &found,
-                                      (twin_progress){ 0 }),
+    assert_int_equal(twin__bands_pairs(signatures, (twin_band_options){ .plan = { 1, 1 } }, serial, add_pair, &found,
+                                       (twin_progress){ 0 }),
                      TWIN_OK);
     assert_true(expected.pairs > MANY / 10);
     assert_int_equal(found.pairs, expected.pairs);
@@ -309,13 +249,9 @@ static void plans_that_do_not_fit_are_refused(void **state)
     draw(&table, 5, &seed);
     twin_signatures signatures = { table.rows, SLOTS, table.documents, table.count };
     for (size_t i = 0; i < COUNT(bad); i++) {
-        twin_bands *bands;
-        assert_int_equal(twin_bands_pairs(signatures, (twin_band_options){ .plan = bad[i] }, serial, hear_pair, NULL,
-                                          (twin_progress){ 0 }),
+        assert_int_equal(twin__bands_pairs(signatures, (twin_band_options){ .plan = bad[i] }, serial, hear_pair, NULL,
+                                           (twin_progress){ 0 }),
                          TWIN_EINVAL);
-        assert_int_equal(twin_bands_create(&bands, signatures, (twin_band_options){ .plan = bad[i] }, serial),
-                         TWIN_EINVAL);
-        assert_null(bands);
     }
 }
 
@@ -327,16 +263,9 @@ static void nothing_has_no_candidates(void **state)
     draw(&table, 2, &seed);
     for (size_t count = 0; count < 2; count++) {
         twin_signatures signatures = { table.rows, SLOTS, table.documents, count };
-        twin_bands *bands;
-        struct answers answers = { .stop_after = SIZE_MAX };
-        assert_int_equal(twin_bands_pairs(signatures, shapes[0], execs[1], hear_pair, NULL, (twin_progress){ 0 }),
+        assert_int_equal(twin__bands_pairs(signatures, shapes[0], execs[1], hear_pair, NULL, (twin_progress){ 0 }),
                          TWIN_OK);
-        assert_int_equal(twin_bands_create(&bands, signatures, shapes[0], execs[1]), TWIN_OK);
-        twin_bands_query(bands, table.rows + table.documents[0] * SLOTS, hear_candidate, &answers);
-        assert_int_equal(answers.count, count);
-        twin_bands_free(bands);
     }
-    twin_bands_free(NULL);
 }
 
 /* ---- keys ---- */
@@ -397,7 +326,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_candidate_pair_is_told_once_and_no_other),
-        cmocka_unit_test(a_query_hears_of_each_candidate_once),
         cmocka_unit_test(candidates_follow_the_curve),
         cmocka_unit_test(pairs_among_many_are_those_of_equal_slots),
         cmocka_unit_test(plans_that_do_not_fit_are_refused),

@@ -8,10 +8,11 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <twinsift/cpu.h>
+#include <twinsift/exec.h>
 
 #include "base/random.h"
 #include "kernels/kernels.h"
+#include "lsh/bands.h"
 #include "lsh/large_buckets.h"
 
 enum { DOCUMENTS = 270, MOST_SLOTS = 140 }; /* more than two tiles */

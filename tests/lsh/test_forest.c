@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "edit/embed.h"
+#include "lsh/forest.h"
 #include <cmocka.h>
 #include <pthread.h>
-#include <twinsift/embed.h>
-#include <twinsift/forest.h>
 
 #include "base/random.h"
 #include "scale.h"
@@ -49,7 +49,7 @@ static size_t draw_labels(uint32_t *labels, uint64_t *state)
 }
 
 /* The candidates a query must find, by comparing everything: firsts of their kind, in any order. */
-static size_t expect(twin_forest_candidate *out, const uint32_t *labels, size_t lowest)
+static size_t expect(twin__forest_candidate *out, const uint32_t *labels, size_t lowest)
 {
     static size_t firsts[KINDS];
     static uint32_t copies[KINDS];
@@ -63,32 +63,32 @@ static size_t expect(twin_forest_candidate *out, const uint32_t *labels, size_t 
     for (size_t kind = 0; kind < KINDS; kind++) {
         size_t id = firsts[kind];
         if (copies[kind] > 0 && shared(model[id].labels, labels) >= lowest)
-            out[count++] = (twin_forest_candidate){ id, (uint32_t)shared(model[id].labels, labels), copies[kind] };
+            out[count++] = (twin__forest_candidate){ id, (uint32_t)shared(model[id].labels, labels), copies[kind] };
     }
     return count;
 }
 
 static int by_level_and_id(const void *x, const void *y)
 {
-    const twin_forest_candidate *a = x, *b = y;
+    const twin__forest_candidate *a = x, *b = y;
     if (a->level != b->level)
         return a->level > b->level ? -1 : 1;
     return (a->id > b->id) - (a->id < b->id);
 }
 
-static void check_query(const twin_forest *forest, twin_forest_scratch *scratch, uint64_t *state)
+static void check_query(const twin__forest *forest, twin__forest_scratch *scratch, uint64_t *state)
 {
-    static twin_forest_candidate found[SLOTS], expected[SLOTS];
+    static twin__forest_candidate found[SLOTS], expected[SLOTS];
     uint32_t labels[LABELS];
     draw_labels(labels, state);
     labels[twin__random_below(state, LABELS)] = 1;
-    twin_forest_query_options options = { 1 + (size_t)twin__random_below(state, 40),
-                                          (size_t)twin__random_below(state, 6) };
+    twin__forest_query_options options = { 1 + (size_t)twin__random_below(state, 40),
+                                           (size_t)twin__random_below(state, 6) };
     size_t count, all = expect(expected, labels, 0);
-    assert_int_equal(twin_forest_distinct(forest), all);
+    assert_int_equal(twin__forest_distinct(forest), all);
     all = expect(expected, labels, options.lowest ? options.lowest : 1);
     qsort(expected, all, sizeof expected[0], by_level_and_id);
-    assert_int_equal(twin_forest_query(found, &count, forest, scratch, labels, options), TWIN_OK);
+    assert_int_equal(twin__forest_query(found, &count, forest, scratch, labels, options), TWIN_OK);
     assert_int_equal(count, all < options.most ? all : options.most);
     for (size_t i = 0; i < count; i++) {
         assert_int_equal(found[i].id, expected[i].id);
@@ -97,10 +97,10 @@ static void check_query(const twin_forest *forest, twin_forest_scratch *scratch,
     }
 }
 
-static twin_forest *make(size_t trees, size_t depth)
+static twin__forest *make(size_t trees, size_t depth)
 {
-    twin_forest *forest;
-    assert_int_equal(twin_forest_create(&forest, (twin_forest_options){ trees, depth, 5 }), TWIN_OK);
+    twin__forest *forest;
+    assert_int_equal(twin__forest_create(&forest, (twin__forest_options){ trees, depth, 5 }), TWIN_OK);
     return forest;
 }
 
@@ -112,8 +112,8 @@ static void forest_does_what_the_model_does(void **state_unused)
     (void)state_unused;
     uint64_t state = 1, order = 0;
     size_t present = 0;
-    twin_forest *forest = make(TREES, DEPTH);
-    twin_forest_scratch scratch = { 0 };
+    twin__forest *forest = make(TREES, DEPTH);
+    twin__forest_scratch scratch = { 0 };
     memset(model, 0, sizeof model);
     for (int step = 0; step < STEPS; step++) {
         size_t id = (size_t)twin__random_below(&state, SLOTS);
@@ -122,7 +122,7 @@ static void forest_does_what_the_model_does(void **state_unused)
         if (add) {
             uint32_t labels[LABELS];
             size_t kind = draw_labels(labels, &state);
-            assert_int_equal(twin_forest_add(forest, id, labels), model[id].present ? TWIN_EINVAL : TWIN_OK);
+            assert_int_equal(twin__forest_add(forest, id, labels), model[id].present ? TWIN_EINVAL : TWIN_OK);
             if (!model[id].present) {
                 model[id] = (struct model){ .present = true, .order = order, .kind = kind };
                 order++;
@@ -130,18 +130,18 @@ static void forest_does_what_the_model_does(void **state_unused)
                 present++;
             }
         } else {
-            assert_int_equal(twin_forest_remove(forest, id), model[id].present ? TWIN_OK : TWIN_EINVAL);
+            assert_int_equal(twin__forest_remove(forest, id), model[id].present ? TWIN_OK : TWIN_EINVAL);
             present -= model[id].present;
             model[id].present = false;
         }
         if (step % (STEPS / 8) == 0)
-            assert_int_equal(twin_forest_pack(forest), TWIN_OK);
+            assert_int_equal(twin__forest_pack(forest), TWIN_OK);
         if (step % (STEPS / 500) == 0)
             check_query(forest, &scratch, &state);
-        assert_int_equal(twin_forest_count(forest), present);
+        assert_int_equal(twin__forest_count(forest), present);
     }
-    twin_forest_scratch_clear(&scratch);
-    twin_forest_free(forest);
+    twin__forest_scratch_clear(&scratch);
+    twin__forest_free(forest);
 }
 
 static uint32_t one_tree_label(size_t i)
@@ -154,25 +154,25 @@ static uint32_t one_tree_label(size_t i)
 static void the_models_labels_have_different_bytes(void **state_unused)
 {
     (void)state_unused;
-    twin_forest_scratch scratch = { 0 };
+    twin__forest_scratch scratch = { 0 };
     for (size_t place = 0; place < LABELS; place++) {
-        twin_forest *forest = make(TREES, DEPTH);
+        twin__forest *forest = make(TREES, DEPTH);
         for (uint32_t value = 0; value < 3; value++) {
             uint32_t labels[LABELS];
             for (size_t i = 0; i < LABELS; i++)
                 labels[i] = i / DEPTH == place / DEPTH ? 0 : one_tree_label(value * LABELS + i);
             labels[place] = value;
-            assert_int_equal(twin_forest_add(forest, value, labels), TWIN_OK);
-            twin_forest_candidate found[3];
+            assert_int_equal(twin__forest_add(forest, value, labels), TWIN_OK);
+            twin__forest_candidate found[3];
             size_t count;
             assert_int_equal(
-                twin_forest_query(found, &count, forest, &scratch, labels, (twin_forest_query_options){ 3, DEPTH }),
+                twin__forest_query(found, &count, forest, &scratch, labels, (twin__forest_query_options){ 3, DEPTH }),
                 TWIN_OK);
             assert_int_equal(count, 1);
         }
-        twin_forest_free(forest);
+        twin__forest_free(forest);
     }
-    twin_forest_scratch_clear(&scratch);
+    twin__forest_scratch_clear(&scratch);
 }
 
 /* A hundred thousand copies are one candidate, take one row, and can all be listed and removed. */
@@ -181,32 +181,32 @@ static void copies_fold_into_one(void **state_unused)
     (void)state_unused;
     enum { WIDE = 8 * 16 };
     uint32_t labels[WIDE] = { 7, 8, 9 }, other[WIDE] = { 7, 8, 10 };
-    twin_forest *forest = make(8, 16);
-    twin_forest_scratch scratch = { 0 };
-    twin_forest_candidate found[4];
+    twin__forest *forest = make(8, 16);
+    twin__forest_scratch scratch = { 0 };
+    twin__forest_candidate found[4];
     uint64_t ids[10];
     size_t count;
     for (uint64_t id = 0; id < COPIES; id++)
-        assert_int_equal(twin_forest_add(forest, 3 * id, labels), TWIN_OK);
-    assert_int_equal(twin_forest_add(forest, 1, other), TWIN_OK);
-    assert_int_equal(twin_forest_distinct(forest), 2);
-    assert_int_equal(twin_forest_query(found, &count, forest, &scratch, labels, (twin_forest_query_options){ 4, 0 }),
-                     TWIN_OK);
+        assert_int_equal(twin__forest_add(forest, 3 * id, labels), TWIN_OK);
+    assert_int_equal(twin__forest_add(forest, 1, other), TWIN_OK);
+    assert_int_equal(twin__forest_distinct(forest), 2);
+    assert_int_equal(
+        twin__forest_query(found, &count, forest, &scratch, labels, (twin__forest_query_options){ 4, 0 }), TWIN_OK);
     assert_int_equal(count, 2);
     assert_int_equal(found[0].id, 0);
     assert_int_equal(found[0].copies, COPIES);
-    assert_int_equal(twin_forest_copies(ids, forest, 30, 10), COPIES);
+    assert_int_equal(twin__forest_copies(ids, forest, 30, 10), COPIES);
     assert_int_equal(ids[9], 27);
-    assert_int_equal(twin_forest_copies(ids, forest, 2, 10), 0);
+    assert_int_equal(twin__forest_copies(ids, forest, 2, 10), 0);
 
     for (uint64_t id = 0; id < COPIES; id++)
-        assert_int_equal(twin_forest_remove(forest, 3 * id), TWIN_OK);
-    assert_int_equal(twin_forest_query(found, &count, forest, &scratch, labels, (twin_forest_query_options){ 4, 0 }),
-                     TWIN_OK);
+        assert_int_equal(twin__forest_remove(forest, 3 * id), TWIN_OK);
+    assert_int_equal(
+        twin__forest_query(found, &count, forest, &scratch, labels, (twin__forest_query_options){ 4, 0 }), TWIN_OK);
     assert_int_equal(count, 1);
     assert_int_equal(found[0].id, 1);
-    twin_forest_scratch_clear(&scratch);
-    twin_forest_free(forest);
+    twin__forest_scratch_clear(&scratch);
+    twin__forest_free(forest);
 }
 
 /* Entries made to share all but the last label of every tree: a query examines only some of them, and still returns
@@ -216,30 +216,31 @@ static void a_crowd_costs_no_more_than_the_bound(void **state_unused)
     (void)state_unused;
     enum { CROWD = 20000, DEEP = 8, ASKED = 10 };
     uint32_t labels[2 * DEEP] = { 0 };
-    twin_forest *forest = make(2, DEEP);
-    twin_forest_scratch scratch = { 0 };
-    static twin_forest_candidate found[CROWD];
+    twin__forest *forest = make(2, DEEP);
+    twin__forest_scratch scratch = { 0 };
+    static twin__forest_candidate found[CROWD];
     size_t count;
     for (uint32_t id = 0; id < CROWD; id++) {
         labels[DEEP - 1] = labels[2 * DEEP - 1] = id + 1;
-        assert_int_equal(twin_forest_add(forest, id, labels), TWIN_OK);
+        assert_int_equal(twin__forest_add(forest, id, labels), TWIN_OK);
     }
     labels[DEEP - 1] = labels[2 * DEEP - 1] = 0;
-    twin_forest_query_options options = { ASKED, 0 };
-    assert_int_equal(twin_forest_query(found, &count, forest, &scratch, labels, options), TWIN_OK);
+    twin__forest_query_options options = { ASKED, 0 };
+    assert_int_equal(twin__forest_query(found, &count, forest, &scratch, labels, options), TWIN_OK);
     assert_int_equal(count, ASKED);
-    assert_true(twin_forest_work(options) < CROWD);
+    assert_true(twin__forest_work(options) < CROWD);
     /* What it may have seen bounds what it needed room for. */
-    assert_true(scratch.bytes[1] < 64 * twin_forest_work(options));
+    assert_true(scratch.bytes[1] < 64 * twin__forest_work(options));
 
     assert_int_equal(
-        twin_forest_query(found, &count, forest, &scratch, labels, (twin_forest_query_options){ CROWD, 0 }), TWIN_OK);
+        twin__forest_query(found, &count, forest, &scratch, labels, (twin__forest_query_options){ CROWD, 0 }),
+        TWIN_OK);
     assert_int_equal(count, CROWD);
     for (size_t i = 1; i < count; i++)
         assert_true(found[i - 1].level > found[i].level ||
                     (found[i - 1].level == found[i].level && found[i - 1].id < found[i].id));
-    twin_forest_scratch_clear(&scratch);
-    twin_forest_free(forest);
+    twin__forest_scratch_clear(&scratch);
+    twin__forest_free(forest);
 }
 
 /* The same entries in any order of adding give the same answers. */
@@ -249,32 +250,32 @@ static void answers_do_not_depend_on_the_order_of_adding(void **state_unused)
     enum { ENTRIES = 3000, ASKED = 15 };
     uint64_t state = 3;
     static uint32_t vectors[ENTRIES][LABELS];
-    twin_forest *forward = make(TREES, DEPTH), *backward = make(TREES, DEPTH);
-    twin_forest_scratch scratch = { 0 };
+    twin__forest *forward = make(TREES, DEPTH), *backward = make(TREES, DEPTH);
+    twin__forest_scratch scratch = { 0 };
     for (size_t i = 0; i < ENTRIES; i++)
         for (size_t k = 0; k < LABELS; k++)
             vectors[i][k] = (uint32_t)twin__random_below(&state, 4);
     for (size_t i = 0; i < ENTRIES; i++) {
-        assert_int_equal(twin_forest_add(forward, i, vectors[i]), TWIN_OK);
-        assert_int_equal(twin_forest_add(backward, ENTRIES - 1 - i, vectors[ENTRIES - 1 - i]), TWIN_OK);
+        assert_int_equal(twin__forest_add(forward, i, vectors[i]), TWIN_OK);
+        assert_int_equal(twin__forest_add(backward, ENTRIES - 1 - i, vectors[ENTRIES - 1 - i]), TWIN_OK);
     }
-    assert_int_equal(twin_forest_pack(backward), TWIN_OK);
+    assert_int_equal(twin__forest_pack(backward), TWIN_OK);
     for (size_t i = 0; i < ENTRIES; i += 7) {
-        twin_forest_candidate x[ASKED], y[ASKED];
+        twin__forest_candidate x[ASKED], y[ASKED];
         size_t n, m;
         memset(x, 0, sizeof x);
         memset(y, 0, sizeof y);
-        twin_forest_query_options options = { ASKED, 0 };
-        assert_int_equal(twin_forest_query(x, &n, forward, &scratch, vectors[i], options), TWIN_OK);
-        assert_int_equal(twin_forest_query(y, &m, backward, &scratch, vectors[i], options), TWIN_OK);
+        twin__forest_query_options options = { ASKED, 0 };
+        assert_int_equal(twin__forest_query(x, &n, forward, &scratch, vectors[i], options), TWIN_OK);
+        assert_int_equal(twin__forest_query(y, &m, backward, &scratch, vectors[i], options), TWIN_OK);
         assert_int_equal(n, m);
         assert_memory_equal(x, y, sizeof x);
         assert_int_equal(x[0].id, i);
         assert_int_equal(x[0].level, DEPTH);
     }
-    twin_forest_scratch_clear(&scratch);
-    twin_forest_free(forward);
-    twin_forest_free(backward);
+    twin__forest_scratch_clear(&scratch);
+    twin__forest_free(forward);
+    twin__forest_free(backward);
 }
 
 /* Packed runs are searched by blocks of 64: where one more row begins a block, every entry is still found. */
@@ -282,35 +283,35 @@ static void entries_at_the_ends_of_blocks_are_found(void **state_unused)
 {
     (void)state_unused;
     enum { MOST = 200, WIDE = 2 * 8 };
-    twin_forest_scratch scratch = { 0 };
+    twin__forest_scratch scratch = { 0 };
     for (size_t entries = 1; entries <= MOST; entries++) {
-        twin_forest *forest = make(2, WIDE / 2);
+        twin__forest *forest = make(2, WIDE / 2);
         uint32_t labels[WIDE];
         for (size_t i = 0; i < entries; i++) {
             for (size_t k = 0; k < WIDE; k++)
                 labels[k] = one_tree_label(i * WIDE + k);
-            assert_int_equal(twin_forest_add(forest, i, labels), TWIN_OK);
+            assert_int_equal(twin__forest_add(forest, i, labels), TWIN_OK);
         }
-        assert_int_equal(twin_forest_pack(forest), TWIN_OK);
+        assert_int_equal(twin__forest_pack(forest), TWIN_OK);
         for (size_t i = 0; i < entries; i++) {
-            twin_forest_candidate found;
+            twin__forest_candidate found;
             size_t count;
             for (size_t k = 0; k < WIDE; k++)
                 labels[k] = one_tree_label(i * WIDE + k);
             assert_int_equal(
-                twin_forest_query(&found, &count, forest, &scratch, labels, (twin_forest_query_options){ 1, 0 }),
+                twin__forest_query(&found, &count, forest, &scratch, labels, (twin__forest_query_options){ 1, 0 }),
                 TWIN_OK);
             assert_int_equal(count, 1);
             assert_int_equal(found.id, i);
             assert_int_equal(found.level, WIDE / 2);
         }
-        twin_forest_free(forest);
+        twin__forest_free(forest);
     }
-    twin_forest_scratch_clear(&scratch);
+    twin__forest_scratch_clear(&scratch);
 }
 
 struct asker {
-    const twin_forest *forest;
+    const twin__forest *forest;
     uint64_t sum;
 };
 
@@ -318,17 +319,17 @@ static void *ask_much(void *arg)
 {
     struct asker *asker = arg;
     uint64_t state = 9;
-    twin_forest_scratch scratch = { 0 };
+    twin__forest_scratch scratch = { 0 };
     for (int i = 0; i < 300; i++) {
-        twin_forest_candidate found[8];
+        twin__forest_candidate found[8];
         uint32_t labels[LABELS];
         size_t count;
         draw_labels(labels, &state);
-        twin_forest_query(found, &count, asker->forest, &scratch, labels, (twin_forest_query_options){ 8, 0 });
+        twin__forest_query(found, &count, asker->forest, &scratch, labels, (twin__forest_query_options){ 8, 0 });
         for (size_t k = 0; k < count; k++)
             asker->sum = twin__mix(asker->sum + found[k].id + found[k].level);
     }
-    twin_forest_scratch_clear(&scratch);
+    twin__forest_scratch_clear(&scratch);
     return NULL;
 }
 
@@ -336,11 +337,11 @@ static void threads_may_ask_at_once(void **state_unused)
 {
     (void)state_unused;
     uint64_t state = 4;
-    twin_forest *forest = make(TREES, DEPTH);
+    twin__forest *forest = make(TREES, DEPTH);
     for (uint64_t id = 0; id < 2000; id++) {
         uint32_t labels[LABELS];
         draw_labels(labels, &state);
-        assert_int_equal(twin_forest_add(forest, id, labels), TWIN_OK);
+        assert_int_equal(twin__forest_add(forest, id, labels), TWIN_OK);
     }
     struct asker askers[4];
     pthread_t threads[4];
@@ -353,7 +354,7 @@ static void threads_may_ask_at_once(void **state_unused)
         assert_int_equal(askers[i].sum, askers[0].sum);
     }
     assert_true(askers[0].sum != 0);
-    twin_forest_free(forest);
+    twin__forest_free(forest);
 }
 
 static char letter(uint64_t *state)
@@ -384,58 +385,59 @@ static void near_strings_come_first(void **state_unused)
             strings[s][kind == 1 ? N - 1 : at] = letter(&state);
         }
     }
-    twin_embed_scratch room = { 0 };
-    twin_forest_scratch scratch = { 0 };
+    twin__embed_scratch room = { 0 };
+    twin__forest_scratch scratch = { 0 };
     size_t near = 0, seen = 0;
     for (uint64_t seed = 0; seed < FORESTS; seed++) {
-        twin_embedder *embedder;
-        twin_forest *forest = make(L, K);
-        assert_int_equal(twin_embedder_create(&embedder, twin_embed_options_for(TWIN_EMBED_DEFAULT, N, L * K, seed)),
-                         TWIN_OK);
+        twin__embedder *embedder;
+        twin__forest *forest = make(L, K);
+        assert_int_equal(
+            twin__embedder_create(&embedder, twin__embed_options_for(TWIN__EMBED_DEFAULT, N, L * K, seed)), TWIN_OK);
         for (size_t s = 0; s <= STRINGS; s++) {
-            assert_int_equal(twin_embed_vector(vector, embedder, &room, (twin_text){ strings[s], N }), TWIN_OK);
+            assert_int_equal(twin__embed_vector(vector, embedder, &room, (twin_text){ strings[s], N }), TWIN_OK);
             if (s < STRINGS)
-                assert_int_equal(twin_forest_add(forest, s, vector), TWIN_OK);
+                assert_int_equal(twin__forest_add(forest, s, vector), TWIN_OK);
         }
-        twin_forest_candidate found[4 * L];
+        twin__forest_candidate found[4 * L];
         size_t count;
         assert_int_equal(
-            twin_forest_query(found, &count, forest, &scratch, vector, (twin_forest_query_options){ 4 * L, 0 }),
+            twin__forest_query(found, &count, forest, &scratch, vector, (twin__forest_query_options){ 4 * L, 0 }),
             TWIN_OK);
         for (size_t i = 0; i < count; i++)
             near += found[i].id + 10 <= 126;
         seen += count;
-        twin_embedder_free(embedder);
-        twin_forest_free(forest);
+        twin__embedder_free(embedder);
+        twin__forest_free(forest);
     }
     assert_int_equal(seen, FORESTS * 4 * L);
     assert_true(50 * (seen - near) <= seen);
-    twin_embed_scratch_clear(&room);
-    twin_forest_scratch_clear(&scratch);
+    twin__embed_scratch_clear(&room);
+    twin__forest_scratch_clear(&scratch);
 }
 
 static void wrong_options_are_refused(void **state_unused)
 {
     (void)state_unused;
-    static const twin_forest_options bad[] = { { 257, 5, 0 }, { 5, 1025, 0 } };
-    twin_forest *forest;
+    static const twin__forest_options bad[] = { { 257, 5, 0 }, { 5, 1025, 0 } };
+    twin__forest *forest;
     for (size_t i = 0; i < 2; i++) {
-        assert_int_equal(twin_forest_create(&forest, bad[i]), TWIN_EINVAL);
+        assert_int_equal(twin__forest_create(&forest, bad[i]), TWIN_EINVAL);
         assert_null(forest);
     }
     forest = make(1, 4);
-    twin_forest_scratch scratch = { 0 };
+    twin__forest_scratch scratch = { 0 };
     uint32_t labels[4] = { 0 };
-    twin_forest_candidate found;
+    twin__forest_candidate found;
     size_t count;
-    assert_int_equal(twin_forest_query(&found, &count, forest, &scratch, labels, (twin_forest_query_options){ 1, 5 }),
-                     TWIN_EINVAL);
-    assert_int_equal(twin_forest_query(&found, &count, forest, &scratch, labels, (twin_forest_query_options){ 1, 4 }),
-                     TWIN_OK);
+    assert_int_equal(
+        twin__forest_query(&found, &count, forest, &scratch, labels, (twin__forest_query_options){ 1, 5 }),
+        TWIN_EINVAL);
+    assert_int_equal(
+        twin__forest_query(&found, &count, forest, &scratch, labels, (twin__forest_query_options){ 1, 4 }), TWIN_OK);
     assert_int_equal(count, 0);
-    twin_forest_scratch_clear(&scratch);
-    twin_forest_free(forest);
-    twin_forest_free(NULL);
+    twin__forest_scratch_clear(&scratch);
+    twin__forest_free(forest);
+    twin__forest_free(NULL);
 }
 
 int main(void)

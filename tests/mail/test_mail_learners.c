@@ -15,6 +15,7 @@
 #include "mail/content.h"
 #include "mail/rehearsal.h"
 #include "mail/remembered.h"
+#include "sketch/hash.h"
 
 /* ---- features made up: places below 4000, so that messages share many */
 
@@ -395,7 +396,7 @@ static void opening_is_the_beginning_of_a_long_text(void **unused)
     /* Windows across the end of the opening are not forgotten: there are as many as of the bytes at once. */
     uint64_t windows[sizeof text];
     twin_hash hash = { .family = TWIN_HASH_SIP, .key = { key[0], key[1] } };
-    twin_hash_windows(windows, hash, text, 4, length - 3);
+    twin__hash_windows(windows, hash, text, 4, length - 3);
     for (size_t i = 0; i < length - 3; i++)
         assert_true(is_among((uint32_t)windows[i] & (TWIN__FEATURE_PLACES - 1), &whole, TWIN__SEEN_WINDOWS) ||
                     is_among((uint32_t)windows[i] & (TWIN__FEATURE_PLACES - 1), &whole, TWIN__OTHER_WINDOWS));

@@ -6,27 +6,27 @@
 
 #include <cmocka.h>
 
+#include "mail/mail_measures.h"
 #include <math.h>
-#include <twinsift/mail_measures.h>
 
 #include "random_unit.h"
 
 enum { MESSAGES = 60, ROUNDS = 200 };
 
 /* Scores with few values, so that many tie. */
-static void make(twin_mail_judgement *out, uint64_t *state)
+static void make(twin__mail_judgement *out, uint64_t *state)
 {
     for (int i = 0; i < MESSAGES; i++) {
         bool spam = twin__random_below(state, 2);
         double score = (double)twin__random_below(state, 10) / 10;
-        out[i] = (twin_mail_judgement){ score, spam, score > 0.45 };
+        out[i] = (twin__mail_judgement){ score, spam, score > 0.45 };
     }
     out[0].is_spam = true;
     out[1].is_spam = false;
 }
 
 /* Pairs of a good message and a spam, one by one. */
-static double slow_area(const twin_mail_judgement *list)
+static double slow_area(const twin__mail_judgement *list)
 {
     double wrong = 0, pairs = 0;
     for (int i = 0; i < MESSAGES; i++)
@@ -39,7 +39,7 @@ static double slow_area(const twin_mail_judgement *list)
 }
 
 /* The least spam missed over all thresholds that lose at most `level` percent of the good mail. */
-static double slow_missed(const twin_mail_judgement *list, double level)
+static double slow_missed(const twin__mail_judgement *list, double level)
 {
     double best = 100;
     for (int t = 0; t <= 10; t++) {
@@ -61,13 +61,13 @@ static void the_measures_are_their_definitions(void **unused)
     (void)unused;
     uint64_t state = 7;
     for (int round = 0; round < ROUNDS; round++) {
-        twin_mail_judgement list[MESSAGES];
-        twin_mail_measures got;
+        twin__mail_judgement list[MESSAGES];
+        twin__mail_measures got;
         make(list, &state);
-        assert_int_equal(twin_mail_measure(&got, list, MESSAGES, (twin_mail_measure_options){ 0 }), TWIN_OK);
+        assert_int_equal(twin__mail_measure(&got, list, MESSAGES, (twin__mail_measure_options){ 0 }), TWIN_OK);
         assert_true(fabs(got.roca.percent - slow_area(list)) < 1e-9);
-        for (size_t i = 0; i < TWIN_MAIL_LEVELS; i++) {
-            assert_true(fabs(got.sm_at[i] - slow_missed(list, twin_mail_level(i))) < 1e-9);
+        for (size_t i = 0; i < TWIN__MAIL_LEVELS; i++) {
+            assert_true(fabs(got.sm_at[i] - slow_missed(list, twin__mail_level(i))) < 1e-9);
             assert_true(got.sm_between[i] <= got.sm_at[i] + 1e-9);
         }
         uint64_t lost = 0, missed = 0;
@@ -85,15 +85,15 @@ static void the_measures_are_their_definitions(void **unused)
 static void perfect_reversed_and_tied_scores_have_known_areas(void **unused)
 {
     (void)unused;
-    const twin_mail_judgement perfect[] = { { .1, false, false }, { .9, true, true } };
-    const twin_mail_judgement reversed[] = { { .9, false, true }, { .1, true, false } };
-    const twin_mail_judgement tied[] = { { 1, false, true }, { 1, true, true }, { 1, false, true } };
-    twin_mail_measures got;
-    assert_int_equal(twin_mail_measure(&got, perfect, 2, (twin_mail_measure_options){ 0 }), TWIN_OK);
+    const twin__mail_judgement perfect[] = { { .1, false, false }, { .9, true, true } };
+    const twin__mail_judgement reversed[] = { { .9, false, true }, { .1, true, false } };
+    const twin__mail_judgement tied[] = { { 1, false, true }, { 1, true, true }, { 1, false, true } };
+    twin__mail_measures got;
+    assert_int_equal(twin__mail_measure(&got, perfect, 2, (twin__mail_measure_options){ 0 }), TWIN_OK);
     assert_true(got.roca.percent == 0 && got.hm.percent == 0 && got.sm.percent == 0 && got.sm_at[0] == 0);
-    assert_int_equal(twin_mail_measure(&got, reversed, 2, (twin_mail_measure_options){ 0 }), TWIN_OK);
+    assert_int_equal(twin__mail_measure(&got, reversed, 2, (twin__mail_measure_options){ 0 }), TWIN_OK);
     assert_true(got.roca.percent == 100 && got.sm_at[0] == 100);
-    assert_int_equal(twin_mail_measure(&got, tied, 3, (twin_mail_measure_options){ 0 }), TWIN_OK);
+    assert_int_equal(twin__mail_measure(&got, tied, 3, (twin__mail_measure_options){ 0 }), TWIN_OK);
     assert_true(got.roca.percent == 50);
     assert_int_equal(got.distinct_scores, 1);
 }
@@ -102,15 +102,15 @@ static void perfect_reversed_and_tied_scores_have_known_areas(void **unused)
 static void the_logistic_average_lies_between_the_rates(void **unused)
 {
     (void)unused;
-    static twin_mail_judgement list[2000];
-    twin_mail_measures got;
+    static twin__mail_judgement list[2000];
+    twin__mail_measures got;
     for (int i = 0; i < 2000; i++)
-        list[i] = (twin_mail_judgement){ 0, i < 1000, i < 1000 ? i >= 10 : i >= 1990 };
-    assert_int_equal(twin_mail_measure(&got, list, 2000, (twin_mail_measure_options){ 0 }), TWIN_OK);
+        list[i] = (twin__mail_judgement){ 0, i < 1000, i < 1000 ? i >= 10 : i >= 1990 };
+    assert_int_equal(twin__mail_measure(&got, list, 2000, (twin__mail_measure_options){ 0 }), TWIN_OK);
     assert_true(fabs(got.lam - 1) < 1e-9);
     for (int i = 10; i < 90; i++)
         list[i].called_spam = false;
-    assert_int_equal(twin_mail_measure(&got, list, 2000, (twin_mail_measure_options){ 0 }), TWIN_OK);
+    assert_int_equal(twin__mail_measure(&got, list, 2000, (twin__mail_measure_options){ 0 }), TWIN_OK);
     double mean = (log(.01 / .99) + log(.09 / .91)) / 2;
     assert_true(fabs(got.lam - 100 / (1 + exp(-mean))) < 1e-9);
 }
@@ -120,18 +120,18 @@ static void the_logistic_average_lies_between_the_rates(void **unused)
 static void the_interval_is_as_wide_as_chance(void **unused)
 {
     (void)unused;
-    static twin_mail_judgement list[800];
+    static twin__mail_judgement list[800];
     uint64_t state = 11;
     for (int i = 0; i < 800; i++) {
         double sum = 0;
         for (int k = 0; k < 12; k++)
             sum += random_unit(&state);
-        list[i] = (twin_mail_judgement){ sum - 6 + (i < 400), i < 400, false };
+        list[i] = (twin__mail_judgement){ sum - 6 + (i < 400), i < 400, false };
     }
-    twin_mail_measures got, again;
-    twin_mail_measure_options options = { .resamples = 200, .seed = 3 };
-    assert_int_equal(twin_mail_measure(&got, list, 800, options), TWIN_OK);
-    assert_int_equal(twin_mail_measure(&again, list, 800, options), TWIN_OK);
+    twin__mail_measures got, again;
+    twin__mail_measure_options options = { .resamples = 200, .seed = 3 };
+    assert_int_equal(twin__mail_measure(&got, list, 800, options), TWIN_OK);
+    assert_int_equal(twin__mail_measure(&again, list, 800, options), TWIN_OK);
     assert_true(got.roca.low < got.roca.percent && got.roca.percent < got.roca.high);
     double area = got.roca.percent / 100, most = 4 * 100 * sqrt(area * (1 - area) / 400);
     assert_true(got.roca.high - got.roca.low < most && got.roca.high - got.roca.low > most / 8);
@@ -141,15 +141,15 @@ static void the_interval_is_as_wide_as_chance(void **unused)
 static void what_one_class_cannot_give_is_not_a_number(void **unused)
 {
     (void)unused;
-    const twin_mail_judgement spam[] = { { 1, true, true } };
-    const twin_mail_judgement broken[] = { { NAN, true, true } };
-    twin_mail_measures got;
-    assert_int_equal(twin_mail_measure(&got, spam, 1, (twin_mail_measure_options){ .resamples = 9 }), TWIN_OK);
+    const twin__mail_judgement spam[] = { { 1, true, true } };
+    const twin__mail_judgement broken[] = { { NAN, true, true } };
+    twin__mail_measures got;
+    assert_int_equal(twin__mail_measure(&got, spam, 1, (twin__mail_measure_options){ .resamples = 9 }), TWIN_OK);
     assert_true(isnan(got.roca.percent) && isnan(got.hm.percent) && isnan(got.lam) && isnan(got.sm_at[0]));
     assert_true(got.sm.percent == 0);
-    assert_int_equal(twin_mail_measure(&got, NULL, 0, (twin_mail_measure_options){ 0 }), TWIN_OK);
-    assert_int_equal(twin_mail_measure(&got, broken, 1, (twin_mail_measure_options){ 0 }), TWIN_EINVAL);
-    assert_int_equal(twin_mail_measure(NULL, spam, 1, (twin_mail_measure_options){ 0 }), TWIN_EINVAL);
+    assert_int_equal(twin__mail_measure(&got, NULL, 0, (twin__mail_measure_options){ 0 }), TWIN_OK);
+    assert_int_equal(twin__mail_measure(&got, broken, 1, (twin__mail_measure_options){ 0 }), TWIN_EINVAL);
+    assert_int_equal(twin__mail_measure(NULL, spam, 1, (twin__mail_measure_options){ 0 }), TWIN_EINVAL);
 }
 
 int main(void)

@@ -4,6 +4,8 @@
 
 #include "message_frame.h"
 
+#include "mail/message_private.h"
+
 static void a_plain_message_has_headers_and_text(void **state_unused)
 {
     (void)state_unused;
@@ -360,7 +362,7 @@ static void registered_domains_follow_the_list(void **state_unused)
 
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        twin_text domain = twin_message_registered_domain((twin_text){ cases[i][0], strlen(cases[i][0]) });
+        twin_text domain = twin__message_registered_domain((twin_text){ cases[i][0], strlen(cases[i][0]) });
         if (domain.length != strlen(cases[i][1]) ||
             strncmp(domain.bytes ? domain.bytes : "", cases[i][1], domain.length) != 0)
             fail_msg("%s: \"%.*s\"", cases[i][0], (int)domain.length, domain.bytes);
@@ -449,10 +451,10 @@ static void headers_of_filters_are_known(void **state_unused)
                                           "Authentication-Results",
                                           "X-Recipient" };
     for (size_t i = 0; i < sizeof theirs / sizeof theirs[0]; i++)
-        if (!twin_message_is_filter_header((twin_text){ theirs[i], strlen(theirs[i]) }))
+        if (!twin__message_is_filter_header((twin_text){ theirs[i], strlen(theirs[i]) }))
             fail_msg("%s is not known", theirs[i]);
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-        if (twin_message_is_filter_header((twin_text){ others[i], strlen(others[i]) }))
+        if (twin__message_is_filter_header((twin_text){ others[i], strlen(others[i]) }))
             fail_msg("%s is taken for one", others[i]);
 }
 

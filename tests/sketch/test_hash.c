@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <twinsift/cpu.h>
+#include <twinsift/exec.h>
 #include <twinsift/hash.h>
 #include <xxhash.h>
 
@@ -16,6 +16,7 @@
 #include "families.h"
 #include "kernels/kernels.h"
 #include "numbers.h"
+#include "sketch/hash.h"
 #include "sketch/hash_farm.h"
 
 enum { LENGTHS = 300, FAMILIES = 4 };
@@ -272,10 +273,10 @@ static void equal_members_are_the_same_function(void **state)
         seeded.seed = 2;
         keyed_other.key[1]++;
         other.family = (twin_hash_family)(family ^ 1);
-        assert_true(twin_hash_equal(hash, hash));
-        assert_false(twin_hash_equal(hash, other));
-        assert_int_equal(twin_hash_equal(hash, seeded), keyed); /* what is not used makes no difference */
-        assert_int_equal(twin_hash_equal(hash, keyed_other), !keyed);
+        assert_true(twin__hash_equal(hash, hash));
+        assert_false(twin__hash_equal(hash, other));
+        assert_int_equal(twin__hash_equal(hash, seeded), keyed); /* what is not used makes no difference */
+        assert_int_equal(twin__hash_equal(hash, keyed_other), !keyed);
     }
 }
 
@@ -290,7 +291,7 @@ static void check_windows(void)
                 uint64_t out[MOST + 1] = { 0 };
                 assert_non_null(bytes);
                 draw(bytes + 1, length, count); /* ends where the block ends, for the address sanitizer */
-                twin_hash_windows(out, hash, bytes + 1, width, count);
+                twin__hash_windows(out, hash, bytes + 1, width, count);
                 for (size_t i = 0; i < count; i++)
                     assert_true(out[i] == twin_hash_bytes(hash, bytes + 1 + i, width));
                 assert_true(out[count] == 0);
@@ -317,7 +318,7 @@ static void wide_windows_too(void **state)
         for (size_t w = 0; w < COUNT(widths); w++) {
             uint64_t out[100];
             twin_hash hash = twin_hash_member(present_family((twin_hash_family)family), w);
-            twin_hash_windows(out, hash, bytes, widths[w], COUNT(out));
+            twin__hash_windows(out, hash, bytes, widths[w], COUNT(out));
             for (size_t i = 0; i < COUNT(out); i++)
                 assert_true(out[i] == twin_hash_bytes(hash, bytes + i, widths[w]));
         }

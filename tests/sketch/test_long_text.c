@@ -15,6 +15,8 @@
 #include "scale.h"
 #include "sketch/digester.h"
 #include "sketch/long_text.h"
+#include "sketch/set.h"
+#include "sketch/signer.h"
 #include "text/pieces.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
@@ -124,8 +126,8 @@ static void world_begin(struct world *world, twin_scheme scheme)
 static void world_end(struct world *world)
 {
     twin_signer_free(world->signer);
-    twin_sign_scratch_clear(&world->scratch);
-    twin_sign_scratch_clear(&world->other);
+    twin__sign_scratch_clear(&world->scratch);
+    twin__sign_scratch_clear(&world->other);
     free(world->expected);
     free(world->found);
 }
@@ -134,9 +136,9 @@ static void check_signature(struct world *world, struct twin__long_text *text)
 {
     uint64_t replaced = 0;
     twin_hash hash = text->digest_hash;
-    assert_int_equal(twin_signer_shingle(&world->other, &replaced, world->signer, text->text), TWIN_OK);
+    assert_int_equal(twin__signer_shingle(&world->other, &replaced, world->signer, text->text), TWIN_OK);
     bool is_empty = world->other.items.count == 0;
-    assert_int_equal(twin_signer_text(world->expected, &world->set, world->signer, &world->other, text->text),
+    assert_int_equal(twin__signer_text(world->expected, &world->set, world->signer, &world->other, text->text),
                      TWIN_OK);
     assert_int_equal(twin__long_text_sign(world->found, text, world->signer, &world->scratch), TWIN_OK);
     assert_memory_equal(world->found, world->expected, world->slots * sizeof *world->found);
@@ -166,7 +168,7 @@ static void check_ranges(struct world *world, struct twin__long_text *text, size
     } while (twin__hash_range_next(&range, part.count));
     assert_int_equal(count, world->set.count);
     assert_true(rounds <= 4 * count / room + 8);
-    twin_items_clear(&part);
+    twin__items_clear(&part);
 }
 
 static void check_text(struct world *world, twin_text bytes, size_t room)
@@ -176,7 +178,7 @@ static void check_text(struct world *world, twin_text bytes, size_t room)
     check_ranges(world, &text, room);
     text.is_measured = true;
     assert_int_equal(twin__long_text_sign(NULL, &text, world->signer, &world->scratch), TWIN_OK);
-    twin_digest expected = twin_set_digest(world->set);
+    twin_digest expected = twin__set_digest(world->set);
     assert_int_equal(text.set_size, world->set.count);
     assert_true(text.set_digest.low == expected.low && text.set_digest.high == expected.high);
 }

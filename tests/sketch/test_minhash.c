@@ -9,12 +9,13 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <twinsift/minhash.h>
+#include <twinsift/scheme.h>
 
 #include "base/random.h"
 #include "kernels/kernels.h"
 #include "kernels/sketch_mix.h"
 #include "scale.h"
+#include "sketch/minhash.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
@@ -22,7 +23,7 @@ static twin_minhash *hasher(twin_sketch sketch, size_t slots, uint64_t seed)
 {
     twin_minhash *made;
     assert_int_equal(
-        twin_minhash_create(&made, (twin_minhash_options){ .sketch = sketch, .slots = slots, .seed = seed }),
+        twin__minhash_create(&made, (twin_minhash_options){ .sketch = sketch, .slots = slots, .seed = seed }),
         TWIN_OK);
     return made;
 }
@@ -48,8 +49,8 @@ static uint64_t *integers(size_t count)
 static void sign(uint32_t *out, twin_sketch sketch, size_t slots, uint64_t seed, const uint64_t *items, size_t count)
 {
     twin_minhash *made = hasher(sketch, slots, seed);
-    twin_minhash_sign(out, made, items, count);
-    twin_minhash_free(made);
+    twin__minhash_sign(out, made, items, count);
+    twin__minhash_free(made);
 }
 
 static const twin_sketch sketches[] = { TWIN_SKETCH_FAST, TWIN_SKETCH_CLASSIC };
@@ -104,14 +105,14 @@ static void run_trial(struct tally *tallies, size_t step, twin_sketch sketch, st
     assert_non_null(a);
     for (uint64_t seed = 0; seed < trial.seeds; seed++) {
         twin_minhash *made = hasher(sketch, trial.slots, seed);
-        twin_minhash_sign(a, made, items, trial.size);
+        twin__minhash_sign(a, made, items, trial.size);
         for (size_t s = 0; s < SIMILARITIES; s += step) {
-            twin_minhash_sign(b, made, items + trial.size - tallies[s].common, trial.size);
+            twin__minhash_sign(b, made, items + trial.size - tallies[s].common, trial.size);
             double estimate = (double)twin_minhash_agreement(a, b, trial.slots) / (double)trial.slots;
             tallies[s].sum += estimate - tallies[s].truth;
             tallies[s].squares += (estimate - tallies[s].truth) * (estimate - tallies[s].truth);
         }
-        twin_minhash_free(made);
+        twin__minhash_free(made);
     }
     free(a);
 }
@@ -204,7 +205,7 @@ static void check_union(twin_sketch sketch, size_t slots, size_t count, uint64_t
     sign(whole, sketch, slots, count, items, count);
     sign(merged, sketch, slots, count, parts[0], sizes[0]);
     sign(other, sketch, slots, count, parts[1], sizes[1]);
-    twin_minhash_merge(merged, other, slots);
+    twin__minhash_merge(merged, other, slots);
     assert_memory_equal(merged, whole, slots * sizeof *whole);
     free(items);
     free(parts[0]);
@@ -431,11 +432,11 @@ static void wrong_numbers_are_refused(void **unused)
 {
     (void)unused;
     twin_minhash *made;
-    assert_int_equal(twin_minhash_create(&made, (twin_minhash_options){ .slots = TWIN_MINHASH_MAX_SLOTS + 1 }),
+    assert_int_equal(twin__minhash_create(&made, (twin_minhash_options){ .slots = TWIN_MINHASH_MAX_SLOTS + 1 }),
                      TWIN_EINVAL);
     assert_null(made);
-    assert_int_equal(twin_minhash_create(&made, (twin_minhash_options){ .sketch = (twin_sketch)2 }), TWIN_EINVAL);
-    twin_minhash_free(NULL);
+    assert_int_equal(twin__minhash_create(&made, (twin_minhash_options){ .sketch = (twin_sketch)2 }), TWIN_EINVAL);
+    twin__minhash_free(NULL);
 }
 
 static void names_go_both_ways(void **unused)

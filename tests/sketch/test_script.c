@@ -14,6 +14,8 @@
 #include "random_unit.h"
 #include "scale.h"
 #include "sketch/script.h"
+#include "sketch/shingle.h"
+#include "sketch/signer.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
@@ -114,12 +116,12 @@ static double mean_similarity(const char *text, const char *rule, double replace
         for (int side = 0; side < 2; side++) {
             join(&buffers[side], &words, side * replaced, &seed);
             twin_text joined = { buffers[side].bytes, buffers[side].length };
-            assert_int_equal(twin_signer_text(NULL, &sets[side], signer, &scratch[side], joined), TWIN_OK);
+            assert_int_equal(twin__signer_text(NULL, &sets[side], signer, &scratch[side], joined), TWIN_OK);
         }
         sum += twin_set_similarity(sets[0], sets[1], TWIN_JACCARD);
     }
     for (int side = 0; side < 2; side++) {
-        twin_sign_scratch_clear(&scratch[side]);
+        twin__sign_scratch_clear(&scratch[side]);
         twin_buffer_clear(&buffers[side]);
     }
     twin_signer_free(signer);
@@ -154,10 +156,10 @@ static void scripts_without_blanks_are_recognised(void **state)
         uint64_t seed = 1;
         join(&text, &words, 0, &seed);
         if (strcmp(texts[i].script, "mixed") != 0) /* either answer is right */
-            assert_int_equal(twin_shingle_is_unspaced((twin_text){ text.bytes, text.length }), expected[i]);
+            assert_int_equal(twin__shingle_is_unspaced((twin_text){ text.bytes, text.length }), expected[i]);
         twin_buffer_clear(&text);
     }
-    assert_false(twin_shingle_is_unspaced((twin_text){ NULL, 0 }));
+    assert_false(twin__shingle_is_unspaced((twin_text){ NULL, 0 }));
 }
 
 int main(void)

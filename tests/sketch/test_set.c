@@ -12,6 +12,7 @@
 
 #include "base/random.h"
 #include "numbers.h"
+#include "sketch/set.h"
 #include "slow_set.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
@@ -23,18 +24,18 @@ static void check_make(const uint64_t *drawn, size_t count, twin_items *items, t
     uint64_t *expected = malloc((count + 1) * sizeof *expected);
     assert_non_null(expected);
     items->count = 0;
-    assert_int_equal(twin_items_reserve(items, count), TWIN_OK);
+    assert_int_equal(twin__items_reserve(items, count), TWIN_OK);
     for (size_t i = 0; i < count; i++)
         expected[i] = items->items[items->count++] = drawn[i];
     size_t kept = make_set(expected, count);
 
     size_t distinct;
     twin_set set;
-    assert_int_equal(twin_items_distinct(&distinct, items, scratch), TWIN_OK);
+    assert_int_equal(twin__items_distinct(&distinct, items, scratch), TWIN_OK);
     assert_int_equal(distinct, kept);
     for (size_t i = 0; i < count; i++)
         assert_int_equal(items->items[i], drawn[i]);
-    assert_int_equal(twin_set_make(&set, items, scratch), TWIN_OK);
+    assert_int_equal(twin__set_make(&set, items, scratch), TWIN_OK);
     assert_int_equal(set.count, kept);
     assert_int_equal(items->count, kept);
     assert_ptr_equal(set.items, items->items);
@@ -60,8 +61,8 @@ static void a_set_is_sorted_and_has_nothing_twice(void **state)
                 drawn[i] = twin__mix(drawn[i]);
             check_make(drawn, sizes[s], &items, &scratch);
         }
-    twin_items_clear(&items);
-    twin_items_clear(&scratch);
+    twin__items_clear(&items);
+    twin__items_clear(&scratch);
     free(drawn);
 }
 
@@ -70,17 +71,17 @@ static void room_grows_and_keeps_what_is_there(void **state)
     (void)state;
     twin_items items = { 0 };
     for (uint64_t i = 0; i < 10000; i++) {
-        assert_int_equal(twin_items_reserve(&items, 1), TWIN_OK);
+        assert_int_equal(twin__items_reserve(&items, 1), TWIN_OK);
         items.items[items.count++] = i;
     }
     for (uint64_t i = 0; i < 10000; i++)
         assert_true(items.items[i] == i);
-    assert_int_equal(twin_items_reserve(&items, SIZE_MAX), TWIN_ENOMEM);
-    assert_int_equal(twin_items_reserve(&items, SIZE_MAX / 8), TWIN_ENOMEM);
+    assert_int_equal(twin__items_reserve(&items, SIZE_MAX), TWIN_ENOMEM);
+    assert_int_equal(twin__items_reserve(&items, SIZE_MAX / 8), TWIN_ENOMEM);
     assert_int_equal(items.count, 10000);
-    twin_items_clear(&items);
+    twin__items_clear(&items);
     assert_true(items.items == NULL && items.count == 0 && items.capacity == 0);
-    twin_items_clear(&items);
+    twin__items_clear(&items);
 }
 
 /* ---- comparing ---- */
@@ -121,10 +122,10 @@ static void similarities_are_those_of_counting(void **state)
             assert_true(twin_set_similarity(b.set, a.set, measure) == truth);
             for (size_t t = 0; t < COUNT(thresholds); t++) {
                 double expected = truth >= thresholds[t] ? truth : -1;
-                assert_true(twin_set_similarity_at_least(a.set, b.set, measure, thresholds[t]) == expected);
+                assert_true(twin__set_similarity_at_least(a.set, b.set, measure, thresholds[t]) == expected);
             }
             if (truth > 0)
-                assert_true(twin_set_similarity_at_least(a.set, b.set, measure, truth) == truth);
+                assert_true(twin__set_similarity_at_least(a.set, b.set, measure, truth) == truth);
         }
     }
 }
@@ -141,11 +142,11 @@ static void a_pair_on_the_line_is_in(void **state)
             size_t only_a = (total - common) / 2;
             twin_set a = { items, only_a + common }, b = { items + only_a, total - only_a };
             double line = (double)common / (double)total;
-            assert_true(twin_set_similarity_at_least(a, b, TWIN_JACCARD, line) == line);
-            assert_true(twin_set_similarity_at_least(a, b, TWIN_JACCARD, line * (1 + 1e-15)) == -1);
+            assert_true(twin__set_similarity_at_least(a, b, TWIN_JACCARD, line) == line);
+            assert_true(twin__set_similarity_at_least(a, b, TWIN_JACCARD, line * (1 + 1e-15)) == -1);
         }
     /* 3 of 5, against .6 as typed. */
-    assert_true(twin_set_similarity_at_least((twin_set){ items, 4 }, (twin_set){ items + 1, 4 }, TWIN_JACCARD, .6) ==
+    assert_true(twin__set_similarity_at_least((twin_set){ items, 4 }, (twin_set){ items + 1, 4 }, TWIN_JACCARD, .6) ==
                 .6);
 }
 
@@ -161,10 +162,10 @@ static void a_large_pair_on_the_line_is_in(void **state)
         size_t only_a = (TOTAL - common) / 2, smaller = only_a + common;
         twin_set a = { items, smaller }, b = { items + only_a, TOTAL - only_a };
         double line = (double)common / TOTAL, part = (double)common / (double)smaller;
-        assert_true(twin_set_similarity_at_least(a, b, TWIN_JACCARD, line) == line);
-        assert_true(twin_set_similarity_at_least(a, b, TWIN_JACCARD, line * (1 + 1e-15)) == -1);
-        assert_true(twin_set_similarity_at_least(a, b, TWIN_CONTAINMENT, part) == part);
-        assert_true(twin_set_similarity_at_least(a, b, TWIN_CONTAINMENT, part * (1 + 1e-15)) == -1);
+        assert_true(twin__set_similarity_at_least(a, b, TWIN_JACCARD, line) == line);
+        assert_true(twin__set_similarity_at_least(a, b, TWIN_JACCARD, line * (1 + 1e-15)) == -1);
+        assert_true(twin__set_similarity_at_least(a, b, TWIN_CONTAINMENT, part) == part);
+        assert_true(twin__set_similarity_at_least(a, b, TWIN_CONTAINMENT, part * (1 + 1e-15)) == -1);
     }
 }
 
@@ -177,8 +178,8 @@ static void the_empty_set_is_similar_to_nothing(void **state)
         assert_true(twin_set_similarity(nothing, nothing, measure) == 0);
         assert_true(twin_set_similarity(nothing, something, measure) == 0);
         assert_true(twin_set_similarity(something, nothing, measure) == 0);
-        assert_true(twin_set_similarity_at_least(nothing, nothing, measure, 1e-300) == -1);
-        assert_true(twin_set_similarity_at_least(nothing, something, measure, 1e-300) == -1);
+        assert_true(twin__set_similarity_at_least(nothing, nothing, measure, 1e-300) == -1);
+        assert_true(twin__set_similarity_at_least(nothing, something, measure, 1e-300) == -1);
     }
     assert_int_equal(twin_set_common(nothing, something), 0);
 }
@@ -194,10 +195,10 @@ static void hopeless_pairs_are_given_up_early(void **state)
     }
     /* Of 1,000 items each, .95 allows 26 of each side without a partner, and the slack of one. */
     twin_set a = { even, 1000 }, b = { odd, 1000 };
-    assert_true(twin_set_similarity_at_least(a, b, TWIN_JACCARD, .95) == -1);
-    assert_true(twin_set_similarity_at_least(a, b, TWIN_CONTAINMENT, .95) == -1);
+    assert_true(twin__set_similarity_at_least(a, b, TWIN_JACCARD, .95) == -1);
+    assert_true(twin__set_similarity_at_least(a, b, TWIN_CONTAINMENT, .95) == -1);
     /* Sizes alone decide this one: nothing is looked at. */
-    assert_true(twin_set_similarity_at_least((twin_set){ NULL, 10 }, (twin_set){ NULL, 1000 }, TWIN_JACCARD, .5) ==
+    assert_true(twin__set_similarity_at_least((twin_set){ NULL, 10 }, (twin_set){ NULL, 1000 }, TWIN_JACCARD, .5) ==
                 -1);
 }
 
@@ -213,17 +214,17 @@ static void occurrences_are_items_of_their_own(void **state)
         twin_set sets[2];
         for (int side = 0; side < 2; side++) {
             items[side].count = 0;
-            assert_int_equal(twin_items_reserve(&items[side], DRAWN), TWIN_OK);
+            assert_int_equal(twin__items_reserve(&items[side], DRAWN), TWIN_OK);
             for (int i = 0; i < DRAWN; i++) {
                 uint64_t kind = twin__random_below(&seed, 1 + twin__random_below(&seed, KINDS));
                 counts[side][kind]++;
                 items[side].items[items[side].count++] = twin__mix(kind);
             }
-            assert_int_equal(twin_items_number(&items[side], &scratch), TWIN_OK);
-            assert_int_equal(twin_set_make(&sets[side], &items[side], &scratch), TWIN_OK);
+            assert_int_equal(twin__items_number(&items[side], &scratch), TWIN_OK);
+            assert_int_equal(twin__set_make(&sets[side], &items[side], &scratch), TWIN_OK);
             assert_int_equal(sets[side].count, DRAWN);
-            assert_int_equal(twin_items_number(&items[side], &scratch), TWIN_OK); /* once more: nothing changes */
-            assert_int_equal(twin_set_make(&sets[side], &items[side], &scratch), TWIN_OK);
+            assert_int_equal(twin__items_number(&items[side], &scratch), TWIN_OK); /* once more: nothing changes */
+            assert_int_equal(twin__set_make(&sets[side], &items[side], &scratch), TWIN_OK);
             assert_int_equal(sets[side].count, DRAWN);
         }
         for (int kind = 0; kind < KINDS; kind++) {
@@ -233,17 +234,17 @@ static void occurrences_are_items_of_their_own(void **state)
         }
         assert_true(twin_set_similarity(sets[0], sets[1], TWIN_JACCARD) == (double)least / (double)most);
     }
-    twin_items_clear(&items[0]);
-    twin_items_clear(&items[1]);
-    twin_items_clear(&scratch);
+    twin__items_clear(&items[0]);
+    twin__items_clear(&items[1]);
+    twin__items_clear(&scratch);
 }
 
 static void digests_tell_sets_apart(void **state)
 {
     (void)state;
     uint64_t items[] = { 1, 2, 3 };
-    twin_digest all = twin_set_digest((twin_set){ items, 3 }), two = twin_set_digest((twin_set){ items, 2 });
-    twin_digest again = twin_set_digest((twin_set){ items, 3 }), none = twin_set_digest((twin_set){ NULL, 0 });
+    twin_digest all = twin__set_digest((twin_set){ items, 3 }), two = twin__set_digest((twin_set){ items, 2 });
+    twin_digest again = twin__set_digest((twin_set){ items, 3 }), none = twin__set_digest((twin_set){ NULL, 0 });
     assert_true(all.low == again.low && all.high == again.high);
     assert_true(all.low != two.low && all.high != two.high && two.low != none.low);
 }

@@ -9,10 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <twinsift/shingle.h>
+#include <twinsift/scheme.h>
 
 #include "base/random.h"
 #include "families.h"
+#include "sketch/set.h"
+#include "sketch/shingle.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
@@ -26,15 +28,15 @@ static twin_shingler *shingler(const char *rule, twin_hash hash)
     twin_shingle_options options = { .hash = hash };
     twin_shingler *made;
     assert_int_equal(twin_shingle_parse(&options, rule), TWIN_OK);
-    assert_int_equal(twin_shingler_create(&made, options), TWIN_OK);
+    assert_int_equal(twin__shingler_create(&made, options), TWIN_OK);
     return made;
 }
 
 static void shingle(twin_items *out, const char *rule, twin_text text)
 {
     twin_shingler *made = shingler(rule, twin_hash_member(TWIN_HASH_XXH3, 0));
-    assert_int_equal(twin_shingle(out, made, text), TWIN_OK);
-    twin_shingler_free(made);
+    assert_int_equal(twin__shingle_text(out, made, text), TWIN_OK);
+    twin__shingler_free(made);
 }
 
 static uint64_t hash_of(const char *bytes, size_t length)
@@ -51,11 +53,11 @@ static double jaccard(const char *rule, const char *a, const char *b)
     shingle(&items[0], rule, text_of(a));
     shingle(&items[1], rule, text_of(b));
     for (int i = 0; i < 2; i++)
-        assert_int_equal(twin_set_make(&sets[i], &items[i], &scratch), TWIN_OK);
+        assert_int_equal(twin__set_make(&sets[i], &items[i], &scratch), TWIN_OK);
     double similarity = twin_set_similarity(sets[0], sets[1], TWIN_JACCARD);
-    twin_items_clear(&items[0]);
-    twin_items_clear(&items[1]);
-    twin_items_clear(&scratch);
+    twin__items_clear(&items[0]);
+    twin__items_clear(&items[1]);
+    twin__items_clear(&scratch);
     return similarity;
 }
 
@@ -75,15 +77,15 @@ static void the_slides_are_right(void **state)
     twin_set set;
     shingle(&items, "char:2", text_of("abcab"));
     assert_int_equal(items.count, 4);
-    assert_int_equal(twin_set_make(&set, &items, &scratch), TWIN_OK);
+    assert_int_equal(twin__set_make(&set, &items, &scratch), TWIN_OK);
     assert_int_equal(set.count, 3);
     const char *expected[] = { "ab", "bc", "ca" };
     for (size_t i = 0; i < 3; i++) {
         uint64_t hash = hash_of(expected[i], 2);
         assert_int_equal(twin_set_common(set, (twin_set){ &hash, 1 }), 1);
     }
-    twin_items_clear(&items);
-    twin_items_clear(&scratch);
+    twin__items_clear(&items);
+    twin__items_clear(&scratch);
 }
 
 /* ---- characters and bytes ---- */
@@ -155,7 +157,7 @@ static void character_windows_are_those_cut_by_hand(void **state)
         }
         free(block);
     }
-    twin_items_clear(&items);
+    twin__items_clear(&items);
 }
 
 static void byte_windows_are_those_cut_by_hand(void **state)
@@ -179,7 +181,7 @@ static void byte_windows_are_those_cut_by_hand(void **state)
             }
             free(block);
         }
-    twin_items_clear(&items);
+    twin__items_clear(&items);
 }
 
 /* By the tables of the Unicode standard, written another way: ranges of code points. */
@@ -258,7 +260,7 @@ static void windows_are_as_heavy_as_they_are_wide(void **state)
             assert_int_equal(items.count, found);
         free(block);
     }
-    twin_items_clear(&items);
+    twin__items_clear(&items);
 }
 
 /* Latin, Greek, Cyrillic, Arabic, Devanagari, dashes and quotation marks, emoji. */
@@ -279,8 +281,8 @@ static void auto_is_char_where_all_characters_are_letters(void **state)
         if (some.count)
             assert_memory_equal(some.items, all.items, some.count * sizeof *some.items);
     }
-    twin_items_clear(&some);
-    twin_items_clear(&all);
+    twin__items_clear(&some);
+    twin__items_clear(&all);
 }
 
 /* A letter beyond ASCII at the end sends the whole text down the general path. */
@@ -301,8 +303,8 @@ static void ascii_takes_a_quick_path_to_the_same_place(void **state)
         assert_int_equal(general.count, quick.count + 1);
         assert_memory_equal(general.items, quick.items, quick.count * sizeof *quick.items);
     }
-    twin_items_clear(&quick);
-    twin_items_clear(&general);
+    twin__items_clear(&quick);
+    twin__items_clear(&general);
 }
 
 /* ---- words ---- */
@@ -355,15 +357,15 @@ static void windows_of_words_are_equal_when_their_words_are(void **state)
         draw_words(&words, twin__random_below(&seed, MOST_WORDS + 1), &seed);
         snprintf(rule, sizeof rule, "word:%zu", width);
         twin_shingler *made = shingler(rule, twin_hash_member(present_family(families[round % 4]), 5));
-        assert_int_equal(twin_shingle(&items, made, exact_copy(&block, words.bytes, words.length)), TWIN_OK);
+        assert_int_equal(twin__shingle_text(&items, made, exact_copy(&block, words.bytes, words.length)), TWIN_OK);
         assert_int_equal(items.count, words.count < width ? words.count > 0 : words.count - width + 1);
         for (size_t a = 0; a < items.count; a++)
             for (size_t b = 0; b < a; b++)
                 assert_int_equal(items.items[a] == items.items[b], same_words(&words, a, b, width));
         free(block);
-        twin_shingler_free(made);
+        twin__shingler_free(made);
     }
-    twin_items_clear(&items);
+    twin__items_clear(&items);
 }
 
 /* A window may roll far: the last one of a long text equals the same words on their own. */
@@ -391,8 +393,8 @@ static void a_window_does_not_remember_what_it_left_behind(void **state)
             assert_true(one.items[0] == all.items[i]);
         }
     }
-    twin_items_clear(&all);
-    twin_items_clear(&one);
+    twin__items_clear(&all);
+    twin__items_clear(&one);
 }
 
 /* Equal words are equal texts, whatever the white space; all others are similar to none of these, nor to longer
@@ -426,11 +428,11 @@ static void check_stops(const char *text, const twin_text *stops, size_t stop_co
     options.stop_word_count = stop_count;
     twin_shingler *made[2];
     twin_items all = { 0 }, some = { 0 };
-    assert_int_equal(twin_shingler_create(&made[0], options), TWIN_OK);
+    assert_int_equal(twin__shingler_create(&made[0], options), TWIN_OK);
     options.kind = TWIN_SHINGLE_STOP;
-    assert_int_equal(twin_shingler_create(&made[1], options), TWIN_OK);
-    assert_int_equal(twin_shingle(&all, made[0], text_of(text)), TWIN_OK);
-    assert_int_equal(twin_shingle(&some, made[1], text_of(text)), TWIN_OK);
+    assert_int_equal(twin__shingler_create(&made[1], options), TWIN_OK);
+    assert_int_equal(twin__shingle_text(&all, made[0], text_of(text)), TWIN_OK);
+    assert_int_equal(twin__shingle_text(&some, made[1], text_of(text)), TWIN_OK);
     size_t matched = 0;
     for (size_t i = 0; i + width <= words; i++)
         if (is_stop[i]) {
@@ -438,10 +440,10 @@ static void check_stops(const char *text, const twin_text *stops, size_t stop_co
             matched++;
         }
     assert_int_equal(some.count, matched ? matched : 1);
-    twin_shingler_free(made[0]);
-    twin_shingler_free(made[1]);
-    twin_items_clear(&all);
-    twin_items_clear(&some);
+    twin__shingler_free(made[0]);
+    twin__shingler_free(made[1]);
+    twin__items_clear(&all);
+    twin__items_clear(&some);
 }
 
 static void stop_words_begin_shingles(void **state)
@@ -473,12 +475,12 @@ static void the_built_in_list_has_a_hundred_words(void **state)
     twin_set set;
     shingle(&items, "stop:1", text_of(words));
     assert_int_equal(items.count, 100);
-    assert_int_equal(twin_set_make(&set, &items, &scratch), TWIN_OK);
+    assert_int_equal(twin__set_make(&set, &items, &scratch), TWIN_OK);
     assert_int_equal(set.count, 100);
     shingle(&items, "stop:1", text_of("The THE thee cat is was are"));
     assert_int_equal(items.count, 1); /* as a whole, for none of them is a stop word */
-    twin_items_clear(&items);
-    twin_items_clear(&scratch);
+    twin__items_clear(&items);
+    twin__items_clear(&scratch);
 }
 
 /* ---- the rest ---- */
@@ -499,7 +501,7 @@ static void a_text_without_characters_or_words_has_no_shingle(void **state)
         shingle(&items, rules[r], text_of("the end")); /* what was there before does not matter */
         assert_int_equal(items.count, r < 2 ? 4 : 1);
     }
-    twin_items_clear(&items);
+    twin__items_clear(&items);
 }
 
 static void rules_are_read(void **state)
@@ -571,9 +573,9 @@ static void kmers_are_those_of_either_strand(void **state)
             char letter = dna[sizeof dna - 1 - i];
             other[i] = letter == 'A' ? 't' : letter == 'C' ? 'g' : letter == 'G' ? 'c' : letter == 'T' ? 'a' : 'n';
         }
-        assert_int_equal(twin_shingler_create(&shingler, options), TWIN_OK);
-        assert_int_equal(twin_shingle(&items, shingler, (twin_text){ dna, sizeof dna }), TWIN_OK);
-        assert_int_equal(twin_shingle(&others, shingler, (twin_text){ other, sizeof other }), TWIN_OK);
+        assert_int_equal(twin__shingler_create(&shingler, options), TWIN_OK);
+        assert_int_equal(twin__shingle_text(&items, shingler, (twin_text){ dna, sizeof dna }), TWIN_OK);
+        assert_int_equal(twin__shingle_text(&others, shingler, (twin_text){ other, sizeof other }), TWIN_OK);
         size_t count = 0;
         for (size_t i = 0; i + width <= sizeof dna; i++) {
             if (memchr(dna + i, 'N', width))
@@ -588,9 +590,9 @@ static void kmers_are_those_of_either_strand(void **state)
         assert_int_equal(others.count, count);
         for (size_t i = 0; i < count; i++)
             assert_true(others.items[i] == items.items[count - 1 - i]);
-        twin_shingler_free(shingler);
-        twin_items_clear(&items);
-        twin_items_clear(&others);
+        twin__shingler_free(shingler);
+        twin__items_clear(&items);
+        twin__items_clear(&others);
     }
 }
 
@@ -602,10 +604,10 @@ static void wrong_options_are_refused(void **state)
                                          { .kind = (twin_shingle_kind)6, .width = 3 },
                                          { .kind = TWIN_SHINGLE_KMER, .width = TWIN_SHINGLE_MAX_KMER + 1 } };
     for (size_t i = 0; i < COUNT(bad); i++) {
-        assert_int_equal(twin_shingler_create(&made, bad[i]), TWIN_EINVAL);
+        assert_int_equal(twin__shingler_create(&made, bad[i]), TWIN_EINVAL);
         assert_null(made);
     }
-    twin_shingler_free(NULL);
+    twin__shingler_free(NULL);
 }
 
 int main(void)

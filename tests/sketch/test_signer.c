@@ -13,6 +13,11 @@
 
 #include "base/random.h"
 
+#include "sketch/minhash.h"
+#include "sketch/set.h"
+#include "sketch/shingle.h"
+#include "sketch/signer.h"
+
 enum { TEXTS = 300, MOST_BYTES = 400 };
 static char bytes[TEXTS][MOST_BYTES];
 static twin_text texts[TEXTS];
@@ -40,15 +45,15 @@ static void sign_slowly(uint32_t *signature, twin_items *items, twin_set *set, c
     twin_shingler *shingler;
     twin_minhash *hasher;
     assert_int_equal(twin_text_normalise(&normal, NULL, text, scheme->normal), TWIN_OK);
-    assert_int_equal(twin_shingler_create(&shingler, scheme->shingle), TWIN_OK);
-    assert_int_equal(twin_minhash_create(&hasher, scheme->minhash), TWIN_OK);
-    assert_int_equal(twin_shingle(items, shingler, (twin_text){ normal.bytes, normal.length }), TWIN_OK);
-    assert_int_equal(twin_set_make(set, items, &spare), TWIN_OK);
-    twin_minhash_sign(signature, hasher, set->items, set->count);
-    twin_shingler_free(shingler);
-    twin_minhash_free(hasher);
+    assert_int_equal(twin__shingler_create(&shingler, scheme->shingle), TWIN_OK);
+    assert_int_equal(twin__minhash_create(&hasher, scheme->minhash), TWIN_OK);
+    assert_int_equal(twin__shingle_text(items, shingler, (twin_text){ normal.bytes, normal.length }), TWIN_OK);
+    assert_int_equal(twin__set_make(set, items, &spare), TWIN_OK);
+    twin__minhash_sign(signature, hasher, set->items, set->count);
+    twin__shingler_free(shingler);
+    twin__minhash_free(hasher);
     twin_buffer_clear(&normal);
-    twin_items_clear(&spare);
+    twin__items_clear(&spare);
 }
 
 static void a_signer_takes_all_steps(void **state)
@@ -66,19 +71,19 @@ static void a_signer_takes_all_steps(void **state)
             uint32_t quick[128], without_set[128], slow[128], of_items[128];
             twin_set set, expected, again;
             sign_slowly(slow, &items, &expected, &scheme, texts[i]);
-            assert_int_equal(twin_signer_text(without_set, NULL, signer, &scratch, texts[i]), TWIN_OK);
-            assert_int_equal(twin_signer_text(quick, &set, signer, &scratch, texts[i]), TWIN_OK);
+            assert_int_equal(twin__signer_text(without_set, NULL, signer, &scratch, texts[i]), TWIN_OK);
+            assert_int_equal(twin__signer_text(quick, &set, signer, &scratch, texts[i]), TWIN_OK);
             assert_memory_equal(quick, slow, sizeof slow);
             assert_memory_equal(without_set, slow, sizeof slow);
             assert_int_equal(set.count, expected.count);
             if (set.count)
                 assert_memory_equal(set.items, expected.items, set.count * sizeof *set.items);
-            assert_int_equal(twin_signer_items(of_items, &again, signer, &scratch, expected), TWIN_OK);
+            assert_int_equal(twin__signer_items(of_items, &again, signer, &scratch, expected), TWIN_OK);
             assert_memory_equal(of_items, slow, sizeof slow);
             assert_int_equal(again.count, expected.count);
         }
-        twin_items_clear(&items);
-        twin_sign_scratch_clear(&scratch);
+        twin__items_clear(&items);
+        twin__sign_scratch_clear(&scratch);
         twin_signer_free(signer);
     }
 }
@@ -102,7 +107,7 @@ static void many_are_signed_as_one_by_one(void **state)
                          TWIN_OK);
         for (size_t i = 0; i < TEXTS; i++) {
             twin_set set;
-            assert_int_equal(twin_signer_text(one, &set, signer, &scratch, texts[i]), TWIN_OK);
+            assert_int_equal(twin__signer_text(one, &set, signer, &scratch, texts[i]), TWIN_OK);
             assert_memory_equal(many + i * slots, one, slots * sizeof *one);
             if (e % 2)
                 assert_int_equal(sizes[i], set.count);
@@ -111,7 +116,7 @@ static void many_are_signed_as_one_by_one(void **state)
     free(many);
     free(one);
     free(sizes);
-    twin_sign_scratch_clear(&scratch);
+    twin__sign_scratch_clear(&scratch);
     twin_signer_free(signer);
 }
 

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 #include <utf8proc.h>
 
-#include <twinsift/cpu.h>
+#include <twinsift/exec.h>
 #include <twinsift/text.h>
 
 #include "base/random.h"
