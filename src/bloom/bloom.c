@@ -196,7 +196,7 @@ static inline void find_cells(uint64_t *cells, const twin_bloom *bloom, const vo
 
 /* Drops repeats from the cells of an item and returns how many are left. A counter that two functions of an item share
  * counts the item once, on every add and every remove, so that removing undoes adding. */
-static unsigned drop_repeats(uint64_t *cells, const twin_bloom *bloom)
+static unsigned drop_repeated_cells(uint64_t *cells, const twin_bloom *bloom)
 {
     if (bloom->shape.layout == TWIN_BLOOM_BLOCKS)
         return BLOOM_LANES; /* one in each lane */
@@ -217,7 +217,7 @@ struct place {
     unsigned shift;
 };
 
-static inline struct place place_of(const twin_bloom *bloom, uint64_t cell)
+static inline struct place place_of_cell(const twin_bloom *bloom, uint64_t cell)
 {
     uint64_t bit = cell * bloom->shape.cell_bits;
     return (struct place){ bloom->words + bit / 64, (unsigned)(bit % 64) };
@@ -236,7 +236,7 @@ static inline uint32_t cell_value(const twin_bloom *bloom, struct place place)
 
 uint32_t twin_bloom_cell(const twin_bloom *bloom, uint64_t cell)
 {
-    return bloom && cell < bloom->shape.cells ? cell_value(bloom, place_of(bloom, cell)) : 0;
+    return bloom && cell < bloom->shape.cells ? cell_value(bloom, place_of_cell(bloom, cell)) : 0;
 }
 
 static bool is_bit_blocks(const twin_bloom *bloom)
@@ -261,7 +261,7 @@ static bool add_counts(twin_bloom *bloom, const uint64_t *cells, unsigned count)
 {
     bool fresh = false;
     for (unsigned i = 0; i < count; i++) {
-        struct place place = place_of(bloom, cells[i]);
+        struct place place = place_of_cell(bloom, cells[i]);
         uint32_t value = cell_value(bloom, place);
         fresh |= value == 0;
         if (value < full(bloom))
@@ -272,7 +272,7 @@ static bool add_counts(twin_bloom *bloom, const uint64_t *cells, unsigned count)
 
 static bool add_cells(twin_bloom *bloom, uint64_t *cells)
 {
-    return twin__bloom_is_counting(bloom) ? add_counts(bloom, cells, drop_repeats(cells, bloom))
+    return twin__bloom_is_counting(bloom) ? add_counts(bloom, cells, drop_repeated_cells(cells, bloom))
                                           : add_bits(bloom, cells);
 }
 
@@ -292,7 +292,7 @@ static bool add_one(twin_bloom *bloom, const void *bytes, size_t length)
 static bool test_cells(const twin_bloom *bloom, const uint64_t *cells)
 {
     for (unsigned i = 0; i < bloom->shape.functions; i++)
-        if (cell_value(bloom, place_of(bloom, cells[i])) == 0)
+        if (cell_value(bloom, place_of_cell(bloom, cells[i])) == 0)
             return false;
     return true;
 }
@@ -356,7 +356,7 @@ uint32_t twin_bloom_count(const twin_bloom *bloom, const void *bytes, size_t len
     uint32_t least = full(bloom);
     find_cells(cells, bloom, bytes, length);
     for (unsigned i = 0; i < bloom->shape.functions; i++) {
-        uint32_t value = cell_value(bloom, place_of(bloom, cells[i]));
+        uint32_t value = cell_value(bloom, place_of_cell(bloom, cells[i]));
         least = value < least ? value : least;
     }
     return least;
@@ -372,13 +372,13 @@ bool twin_bloom_remove(twin_bloom *bloom, const void *bytes, size_t length)
     }
     uint64_t cells[TWIN_BLOOM_MAX_FUNCTIONS];
     find_cells(cells, bloom, bytes, length);
-    unsigned count = drop_repeats(cells, bloom);
+    unsigned count = drop_repeated_cells(cells, bloom);
     for (unsigned i = 0; i < count; i++)
-        if (cell_value(bloom, place_of(bloom, cells[i])) == 0)
+        if (cell_value(bloom, place_of_cell(bloom, cells[i])) == 0)
             return false;
 
     for (unsigned i = 0; i < count; i++) {
-        struct place place = place_of(bloom, cells[i]);
+        struct place place = place_of_cell(bloom, cells[i]);
         /* A saturated counter may stand for more than its value: decremented, it could reach zero too early. */
         if (cell_value(bloom, place) < full(bloom))
             *place.word -= (uint64_t)1 << place.shift;
@@ -405,7 +405,7 @@ static void prefetch_cells(uint64_t *cells, const twin_bloom *bloom, const twin_
     for (size_t i = 0; i < n; i++, cells += functions) {
         find_cells(cells, bloom, items[i].bytes, items[i].length);
         for (unsigned j = 0; j < functions; j++)
-            __builtin_prefetch(place_of(bloom, cells[j]).word);
+            __builtin_prefetch(place_of_cell(bloom, cells[j]).word);
     }
 }
 

@@ -54,13 +54,13 @@ static const char MAGIC[8] = "TWBLOOM\n";
 
 /* ---- the header ---- */
 
-static void put(uint8_t *at, uint64_t value, int bytes)
+static void put_number(uint8_t *at, uint64_t value, int bytes)
 {
     for (int i = 0; i < bytes; i++)
         at[i] = (uint8_t)(value >> (8 * i));
 }
 
-static uint64_t get(const uint8_t *at, int bytes)
+static uint64_t get_number(const uint8_t *at, int bytes)
 {
     uint64_t value = 0;
     for (int i = 0; i < bytes; i++)
@@ -85,31 +85,31 @@ static void write_header(uint8_t header[HEADER_BYTES], const twin_bloom *bloom, 
     memcpy(&rate, &bloom->planned_rate, sizeof rate);
     memset(header, 0, HEADER_BYTES);
     memcpy(header, MAGIC, sizeof MAGIC);
-    put(header + 8, bloom->grows ? GROWING_VERSION : VERSION, 4);
+    put_number(header + 8, bloom->grows ? GROWING_VERSION : VERSION, 4);
     header[12] = bloom->shape.layout == TWIN_BLOOM_BLOCKS ? 1 : 2;
     header[13] = (uint8_t)bloom->shape.cell_bits;
     header[14] = (uint8_t)bloom->shape.functions;
     header[15] = (uint8_t)(bloom->hash.family + 1);
-    put(header + 16, bloom->hash.family == TWIN_HASH_SIP ? 0 : bloom->hash.seed, 8);
-    put(header + 24, twin__bloom_hash_check(bloom->hash), 8);
-    put(header + 32, bloom->planned_items, 8);
-    put(header + 40, rate, 8);
-    put(header + 48, bloom->shape.cells, 8);
-    put(header + 56, bloom->added, 8);
-    put(header + 64, bloom->fresh, 8);
-    put(header + 72, bloom->removed, 8);
+    put_number(header + 16, bloom->hash.family == TWIN_HASH_SIP ? 0 : bloom->hash.seed, 8);
+    put_number(header + 24, twin__bloom_hash_check(bloom->hash), 8);
+    put_number(header + 32, bloom->planned_items, 8);
+    put_number(header + 40, rate, 8);
+    put_number(header + 48, bloom->shape.cells, 8);
+    put_number(header + 56, bloom->added, 8);
+    put_number(header + 64, bloom->fresh, 8);
+    put_number(header + 72, bloom->removed, 8);
     if (bloom->grows) {
-        put(header + LAYERS_AT, layer.layers, 4);
-        put(header + LAYERS_AT + 4, layer.number, 4);
+        put_number(header + LAYERS_AT, layer.layers, 4);
+        put_number(header + LAYERS_AT + 4, layer.number, 4);
     }
-    put(header + TABLE_CHECK_AT, table_check, 8);
-    put(header + HEADER_CHECK_AT, XXH3_64bits(header, HEADER_CHECK_AT), 8);
+    put_number(header + TABLE_CHECK_AT, table_check, 8);
+    put_number(header + HEADER_CHECK_AT, XXH3_64bits(header, HEADER_CHECK_AT), 8);
 }
 
 /* Fills in all but the cells. */
-static void read_header(twin_bloom *bloom, const uint8_t *header)
+static void read_filter_header(twin_bloom *bloom, const uint8_t *header)
 {
-    uint64_t rate = get(header + 40, 8);
+    uint64_t rate = get_number(header + 40, 8);
     memcpy(&bloom->planned_rate, &rate, sizeof rate);
     bloom->shape = (twin_bloom_shape){
         .layout = header[12] == 1   ? TWIN_BLOOM_BLOCKS
@@ -117,15 +117,15 @@ static void read_header(twin_bloom *bloom, const uint8_t *header)
                                     : TWIN_BLOOM_AUTO,
         .cell_bits = header[13],
         .functions = header[14],
-        .cells = get(header + 48, 8),
+        .cells = get_number(header + 48, 8),
     };
     bloom->blocks = bloom->shape.cells / BLOOM_BLOCK_CELLS;
-    bloom->hash = (twin_hash){ .family = (twin_hash_family)(header[15] - 1), .seed = get(header + 16, 8) };
-    bloom->planned_items = get(header + 32, 8);
-    bloom->added = get(header + 56, 8);
-    bloom->fresh = get(header + 64, 8);
-    bloom->removed = get(header + 72, 8);
-    bloom->grows = get(header + 8, 4) == GROWING_VERSION;
+    bloom->hash = (twin_hash){ .family = (twin_hash_family)(header[15] - 1), .seed = get_number(header + 16, 8) };
+    bloom->planned_items = get_number(header + 32, 8);
+    bloom->added = get_number(header + 56, 8);
+    bloom->fresh = get_number(header + 64, 8);
+    bloom->removed = get_number(header + 72, 8);
+    bloom->grows = get_number(header + 8, 4) == GROWING_VERSION;
 }
 
 bool twin__bloom_is_filter(int file)
@@ -150,12 +150,12 @@ static twin_status check_header(struct part part, twin_error *error)
         return twin__fail_at(error, TWIN_EFORMAT, part.offset + part.size,
                              "%s: is truncated: it ends at byte %llu, inside the header", part.name,
                              (unsigned long long)(part.offset + part.size));
-    uint64_t version = get(part.bytes + 8, 4);
+    uint64_t version = get_number(part.bytes + 8, 4);
     if (version > GROWING_VERSION)
         return twin__fail_at(error, TWIN_EUNSUPPORTED, part.offset + 8,
                              "%s: has version %llu of the format, and this twinsift reads up to %d", part.name,
                              (unsigned long long)version, GROWING_VERSION);
-    if (get(part.bytes + HEADER_CHECK_AT, 8) != XXH3_64bits(part.bytes, HEADER_CHECK_AT))
+    if (get_number(part.bytes + HEADER_CHECK_AT, 8) != XXH3_64bits(part.bytes, HEADER_CHECK_AT))
         return twin__fail(error, TWIN_EFORMAT, "%s: is damaged: the header does not match its checksum", part.name);
     return TWIN_OK;
 }
@@ -166,17 +166,18 @@ static bool is_layer(const uint8_t *header, bool grows, uint32_t number, uint32_
     static const uint8_t zero[TABLE_CHECK_AT - LAYERS_AT];
     if (!grows)
         return number == 0 && memcmp(header + LAYERS_AT, zero, sizeof zero) == 0;
-    uint32_t count = (uint32_t)get(header + LAYERS_AT, 4);
+    uint32_t count = (uint32_t)get_number(header + LAYERS_AT, 4);
     bool is_first = number == 0;
     *layers = is_first ? count : *layers;
-    return count == *layers && count > 0 && count <= BLOOM_MAX_LAYERS && get(header + LAYERS_AT + 4, 4) == number &&
+    return count == *layers && count > 0 && count <= BLOOM_MAX_LAYERS &&
+           get_number(header + LAYERS_AT + 4, 4) == number &&
            memcmp(header + ZERO_AT, zero, TABLE_CHECK_AT - ZERO_AT) == 0;
 }
 
 /* The checksum matches, so the file is forged, or of a later version without a new version number. */
 static twin_status check_fields(const twin_bloom *bloom, struct part part, bool is_expected, twin_error *error)
 {
-    bool sound = get(part.bytes + 8, 4) >= VERSION && twin__bloom_shape_is_sound(bloom->shape) &&
+    bool sound = get_number(part.bytes + 8, 4) >= VERSION && twin__bloom_shape_is_sound(bloom->shape) &&
                  twin_hash_available(bloom->hash.family) != TWIN_EINVAL && bloom->planned_items > 0 &&
                  isfinite(bloom->planned_rate) && bloom->planned_rate >= 0 && bloom->planned_rate <= 1 &&
                  !(bloom->grows && twin__bloom_is_counting(bloom)) && is_expected;
@@ -238,7 +239,7 @@ static twin_status check_table(struct part part, uint64_t body, twin_error *erro
 {
     const uint8_t *table = part.bytes + HEADER_BYTES + body;
     uint64_t at = part.offset + HEADER_BYTES + body;
-    if (XXH3_64bits(table, 8 * chunks_of(body)) == get(part.bytes + TABLE_CHECK_AT, 8))
+    if (XXH3_64bits(table, 8 * chunks_of(body)) == get_number(part.bytes + TABLE_CHECK_AT, 8))
         return TWIN_OK;
     return twin__fail_at(error, TWIN_EFORMAT, at,
                          "%s: is damaged: the table of checksums at byte %llu does not match its own", part.name,
@@ -251,7 +252,7 @@ static twin_status check_cells(struct part part, uint64_t body, twin_error *erro
     for (uint64_t at = 0; at < body; at += CHUNK, table += 8) {
         size_t length = body - at < CHUNK ? body - at : CHUNK;
         uint64_t place = part.offset + HEADER_BYTES + at;
-        if (XXH3_64bits(cells + at, length) != get(table, 8))
+        if (XXH3_64bits(cells + at, length) != get_number(table, 8))
             return twin__fail_at(error, TWIN_EFORMAT, place,
                                  "%s: is damaged: bytes %llu to %llu do not match their checksum", part.name,
                                  (unsigned long long)place, (unsigned long long)(place + length - 1));
@@ -278,7 +279,7 @@ static twin_status view(twin_bloom *bloom, uint32_t *layers, struct part part, u
     if (status != TWIN_OK)
         return status;
 
-    read_header(bloom, part.bytes);
+    read_filter_header(bloom, part.bytes);
     bool is_expected = is_layer(part.bytes, bloom->grows, number, layers);
     status = check_fields(bloom, part, is_expected, error);
     if (status == TWIN_OK)
@@ -291,7 +292,7 @@ static twin_status view(twin_bloom *bloom, uint32_t *layers, struct part part, u
     if (status == TWIN_OK && !options.trust)
         status = check_cells(part, body, error);
     if (status == TWIN_OK && !keyless)
-        status = choose_hash(bloom, options.hash, get(part.bytes + 24, 8), part.name, error);
+        status = choose_hash(bloom, options.hash, get_number(part.bytes + 24, 8), part.name, error);
     if (status == TWIN_OK) /* never written: bloom->writable is false */
         bloom->words = (uint64_t *)(uintptr_t)(part.bytes + HEADER_BYTES);
     return status;
@@ -341,7 +342,8 @@ static twin_status write_layer(int file, const twin_bloom *bloom, struct layer l
 
     for (uint64_t i = 0; i < chunks; i++) {
         uint64_t at = i * CHUNK;
-        put(table + 8 * i, XXH3_64bits((const char *)bloom->words + at, body - at < CHUNK ? body - at : CHUNK), 8);
+        put_number(table + 8 * i, XXH3_64bits((const char *)bloom->words + at, body - at < CHUNK ? body - at : CHUNK),
+                   8);
     }
     write_header(header, bloom, layer, XXH3_64bits(table, 8 * chunks));
     bool written = twin__write_at(file, header, HEADER_BYTES, offset) &&

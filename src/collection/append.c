@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "collection/collection_private.h"
 
-static size_t bytes_of(const twin_collection *collection, size_t documents, size_t id_bytes)
+static size_t bytes_of_documents(const twin_collection *collection, size_t documents, size_t id_bytes)
 {
     return documents * (sizeof(struct twin__entry) + collection->slots * sizeof(uint32_t)) + id_bytes;
 }
@@ -101,7 +101,8 @@ twin_status twin__collection_append(twin_collection *collection, const struct tw
 {
     if (more->count > UINT32_MAX - collection->count)
         return twin__fail_status(error, TWIN_ELIMIT);
-    size_t all = bytes_of(collection, collection->count + more->count, collection->ids.length + more->ids.length);
+    size_t all =
+        bytes_of_documents(collection, collection->count + more->count, collection->ids.length + more->ids.length);
     twin_status status = TWIN_OK;
     if (collection->memory_bytes && !collection->spilled && all > collection->memory_bytes)
         status = spill(collection, error);

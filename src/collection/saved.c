@@ -26,13 +26,13 @@ enum {
 
 /* ---- entries ---- */
 
-static void put(unsigned char **at, uint64_t number, int bytes)
+static void put_number(unsigned char **at, uint64_t number, int bytes)
 {
     for (int i = 0; i < bytes; i++)
         *(*at)++ = (unsigned char)(number >> (8 * i));
 }
 
-static uint64_t get(const unsigned char **at, int bytes)
+static uint64_t get_number(const unsigned char **at, int bytes)
 {
     uint64_t number = 0;
     for (int i = 0; i < bytes; i++)
@@ -43,39 +43,39 @@ static uint64_t get(const unsigned char **at, int bytes)
 static void encode_entry(unsigned char out[ENTRY_BYTES], const struct twin__entry *entry, size_t first_id)
 {
     memset(out, 0, ENTRY_BYTES);
-    put(&out, entry->position.offset, 8);
-    put(&out, entry->position.line, 8);
-    put(&out, entry->position.source, 4);
-    put(&out, entry->position.length, 4);
-    put(&out, entry->digest.low, 8);
-    put(&out, entry->digest.high, 8);
-    put(&out, entry->id - first_id, 8);
-    put(&out, entry->id_length, 4);
-    put(&out, entry->size, 4);
-    put(&out, entry->has_id, 1);
-    put(&out, entry->is_number, 1);
-    put(&out, entry->is_short, 1);
-    put(&out, entry->is_empty, 1);
-    put(&out, entry->is_long, 1);
+    put_number(&out, entry->position.offset, 8);
+    put_number(&out, entry->position.line, 8);
+    put_number(&out, entry->position.source, 4);
+    put_number(&out, entry->position.length, 4);
+    put_number(&out, entry->digest.low, 8);
+    put_number(&out, entry->digest.high, 8);
+    put_number(&out, entry->id - first_id, 8);
+    put_number(&out, entry->id_length, 4);
+    put_number(&out, entry->size, 4);
+    put_number(&out, entry->has_id, 1);
+    put_number(&out, entry->is_number, 1);
+    put_number(&out, entry->is_short, 1);
+    put_number(&out, entry->is_empty, 1);
+    put_number(&out, entry->is_long, 1);
 }
 
 static struct twin__entry decode_entry(const unsigned char *bytes)
 {
     struct twin__entry entry = { 0 };
-    entry.position.offset = get(&bytes, 8);
-    entry.position.line = get(&bytes, 8);
-    entry.position.source = (uint32_t)get(&bytes, 4);
-    entry.position.length = (uint32_t)get(&bytes, 4);
-    entry.digest.low = get(&bytes, 8);
-    entry.digest.high = get(&bytes, 8);
-    entry.id = get(&bytes, 8);
-    entry.id_length = (uint32_t)get(&bytes, 4);
-    entry.size = (uint32_t)get(&bytes, 4);
-    entry.has_id = get(&bytes, 1);
-    entry.is_number = get(&bytes, 1);
-    entry.is_short = get(&bytes, 1);
-    entry.is_empty = get(&bytes, 1);
-    entry.is_long = get(&bytes, 1);
+    entry.position.offset = get_number(&bytes, 8);
+    entry.position.line = get_number(&bytes, 8);
+    entry.position.source = (uint32_t)get_number(&bytes, 4);
+    entry.position.length = (uint32_t)get_number(&bytes, 4);
+    entry.digest.low = get_number(&bytes, 8);
+    entry.digest.high = get_number(&bytes, 8);
+    entry.id = get_number(&bytes, 8);
+    entry.id_length = (uint32_t)get_number(&bytes, 4);
+    entry.size = (uint32_t)get_number(&bytes, 4);
+    entry.has_id = get_number(&bytes, 1);
+    entry.is_number = get_number(&bytes, 1);
+    entry.is_short = get_number(&bytes, 1);
+    entry.is_empty = get_number(&bytes, 1);
+    entry.is_long = get_number(&bytes, 1);
     return entry;
 }
 
@@ -106,7 +106,7 @@ static void put_signature(struct twin__checked_stream *stream, const uint32_t *s
     for (size_t slot = 0; slot < slots;) {
         unsigned char *at = bytes;
         for (size_t end = slot + AT_ONCE; slot < end && slot < slots; slot++)
-            put(&at, signature[slot], 4);
+            put_number(&at, signature[slot], 4);
         twin__checked_bytes(stream, bytes, (size_t)(at - bytes));
     }
 }
@@ -265,7 +265,7 @@ static twin_status load_signatures(struct loading *loading, size_t count)
         unsigned char bytes[4];
         const unsigned char *at = bytes;
         memcpy(bytes, &loading->signatures[i], sizeof bytes);
-        loading->signatures[i] = (uint32_t)get(&at, sizeof bytes);
+        loading->signatures[i] = (uint32_t)get_number(&at, sizeof bytes);
     }
     return loading->stream.status;
 }
@@ -312,8 +312,8 @@ static twin_status load_file(struct loading *loading, twin_source source, twin_e
     return twin__checked_close(&loading->stream, status);
 }
 
-static twin_status load(struct loading *loading, const twin_source *sources, size_t count, size_t *at,
-                        twin_error *error)
+static twin_status load_all(struct loading *loading, const twin_source *sources, size_t count, size_t *at,
+                            twin_error *error)
 {
     twin_status status = TWIN_OK;
     for (*at = 0; *at < count && status == TWIN_OK; *at += status == TWIN_OK)
@@ -340,7 +340,7 @@ static twin_status load_collection(twin_collection **out, const twin_input *inpu
     struct loading loading = { 0 };
     status = twin__collection_create(&loading.collection, input, &options, error);
     if (status == TWIN_OK)
-        status = load(&loading, saved.sources, saved.count, saved.failed ? saved.failed : &at, error);
+        status = load_all(&loading, saved.sources, saved.count, saved.failed ? saved.failed : &at, error);
     if (status == TWIN_OK)
         status = twin__collection_append_end(loading.collection, error);
     if (status == TWIN_OK)

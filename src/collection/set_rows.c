@@ -102,7 +102,7 @@ static twin_status grow_table(struct twin__set_rows *rows)
 }
 
 /* The number of the set with this name, which is given one if it is new. */
-static twin_status number_of(uint32_t *out, twin_collection *collection, uint64_t hash, twin_text name)
+static twin_status number_of_set(uint32_t *out, twin_collection *collection, uint64_t hash, twin_text name)
 {
     struct twin__set_rows *rows = collection->rows;
     twin_status status = grow_table(rows);
@@ -143,7 +143,7 @@ static twin_status append_rows(twin_collection *collection, struct twin__chunk_r
         const struct twin__set_row *row = &result->rows[i];
         twin_text name = { result->ids.bytes + row->name, row->name_length };
         uint32_t set;
-        twin_status status = number_of(&set, collection, row->name_hash, name);
+        twin_status status = number_of_set(&set, collection, row->name_hash, name);
         if (status != TWIN_OK)
             return status;
         for (uint32_t copy = 0; copy < row->weight; copy++, rows->row_count++) {
@@ -155,7 +155,7 @@ static twin_status append_rows(twin_collection *collection, struct twin__chunk_r
 }
 
 /* Brings the elements of each set together. */
-static twin_status gather(struct twin__set_rows *rows)
+static twin_status gather_rows(struct twin__set_rows *rows)
 {
     rows->start = calloc(rows->count + 2, sizeof *rows->start);
     rows->size = calloc(rows->count + 1, sizeof *rows->size);
@@ -240,6 +240,6 @@ twin_status twin__read_set_rows(twin_collection *collection, const twin_collecti
     const struct twin__chunk_kind kind = { add_row, append_rows };
     twin_status status = twin__read_chunks(collection, kind, options, error);
     if (status == TWIN_OK)
-        status = gather(collection->rows);
+        status = gather_rows(collection->rows);
     return status == TWIN_OK ? sign_all(collection, options->exec) : status;
 }

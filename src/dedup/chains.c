@@ -26,8 +26,8 @@ struct chains {
     struct worker *workers;
 };
 
-static twin_status fill(const struct twin__decision *decision, struct worker *worker, uint32_t kept,
-                        twin_error *error)
+static twin_status fill_links(const struct twin__decision *decision, struct worker *worker, uint32_t kept,
+                              twin_error *error)
 {
     if (worker->is_filled && worker->node == kept)
         return TWIN_OK;
@@ -52,12 +52,12 @@ static twin_status measure_text(const struct twin__decision *decision, struct wo
     return status == TWIN_OK ? TWIN_OK : twin__fail_status(error, status);
 }
 
-static twin_status measure(struct chains *chains, uint64_t member, struct worker *worker, twin_error *error)
+static twin_status measure_member(struct chains *chains, uint64_t member, struct worker *worker, twin_error *error)
 {
     struct twin__decision *decision = chains->decision;
     uint32_t node = (uint32_t)member;
     twin_set set;
-    twin_status status = fill(decision, worker, (uint32_t)(member >> 32), error);
+    twin_status status = fill_links(decision, worker, (uint32_t)(member >> 32), error);
     if (status == TWIN_OK && decision->options->by_edits)
         return measure_text(decision, worker, node, error);
     if (status == TWIN_OK)
@@ -72,7 +72,7 @@ static twin_status measure_some(void *context, size_t begin, size_t end, int num
     struct chains *chains = context;
     twin_status status = TWIN_OK;
     for (size_t i = begin; i < end && status == TWIN_OK; i++)
-        status = measure(chains, chains->members[i], &chains->workers[number], error);
+        status = measure_member(chains, chains->members[i], &chains->workers[number], error);
     return status;
 }
 

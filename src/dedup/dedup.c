@@ -212,7 +212,7 @@ static twin_status keep_components(struct twin__decision *decision)
     return status;
 }
 
-static twin_status decide(struct twin__decision *decision, twin_error *error)
+static twin_status decide_all(struct twin__decision *decision, twin_error *error)
 {
     twin_status status = decision->is_ordered ? TWIN_OK : order_matched(decision, error);
     if (status != TWIN_OK)
@@ -229,7 +229,7 @@ static twin_status decide(struct twin__decision *decision, twin_error *error)
 
 /* ---- all of it ---- */
 
-static twin_status check(const twin_dedup_options *options, twin_error *error)
+static twin_status check_dedup_options(const twin_dedup_options *options, twin_error *error)
 {
     if ((unsigned)options->preference > TWIN_PREFER_LAST)
         return twin__fail(error, TWIN_EINVAL, "unknown preference %d", (int)options->preference);
@@ -253,7 +253,7 @@ static twin_status decision_init(struct twin__decision *out, const twin_collecti
                                     .options = options,
                                     .documents = twin_collection_count(collection).documents,
                                     .firsts = twin_collection_firsts(collection) };
-    twin_status status = check(options, error);
+    twin_status status = check_dedup_options(options, error);
     bool are_texts = twin__collection_slots(collection) == 0;
     if (status == TWIN_OK && are_texts != (options->by_edits != NULL))
         status = twin__fail(error, TWIN_EINVAL,
@@ -286,7 +286,7 @@ static twin_status conclude(twin_dedup **out, struct twin__decision *decision, t
     decision->node_similarity = malloc((documents + 1) * sizeof *decision->node_similarity);
     if (!decision->node_kept || !decision->node_similarity)
         return twin__fail_memory(error);
-    twin_status status = decide(decision, error);
+    twin_status status = decide_all(decision, error);
     return status == TWIN_OK ? twin__dedup_create(out, decision, error) : status;
 }
 

@@ -21,7 +21,7 @@ struct survey {
     twin_matches pairs;
 };
 
-static size_t number_of(const struct survey *survey, uint32_t document)
+static size_t number_of_document(const struct survey *survey, uint32_t document)
 {
     size_t low = 0, count = survey->count;
     while (count > 1) {
@@ -41,7 +41,7 @@ static twin_status count_missed(uint64_t *missed, const struct survey *survey, s
     for (size_t i = 0; i < survey->pairs.count && status == TWIN_OK; i++) {
         uint32_t pair[2] = { survey->pairs.items[i].a, survey->pairs.items[i].b };
         status = twin__preference_sort(pair, 2, survey->collection, preference, exec, error);
-        should_go[number_of(survey, pair[1])] = true;
+        should_go[number_of_document(survey, pair[1])] = true;
     }
     *missed = 0;
     for (size_t i = 0; i < survey->count && status == TWIN_OK; i++)

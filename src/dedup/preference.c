@@ -37,7 +37,7 @@ static uint64_t value_of(const twin_document *document, twin_preference preferen
 }
 
 /* With a decimal point, whatever the locale of the program. */
-static twin_status read_number(struct twin__key *key, twin_error *error)
+static twin_status read_field_number(struct twin__key *key, twin_error *error)
 {
     char *end;
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
@@ -66,7 +66,7 @@ static twin_status take_field(struct twin__key *key, struct keys *keys, const tw
     key->field.bytes = copy;
     key->field.length = value.length;
     atomic_fetch_add_explicit(&keys->field_bytes, value.length + 1, memory_order_relaxed);
-    return read_number(key, error);
+    return read_field_number(key, error);
 }
 
 static twin_status make_key(struct twin__key *key, struct keys *keys, int worker, twin_error *error)
@@ -110,8 +110,8 @@ static int by_number_descending(const void *a, const void *b)
 enum { FEWEST = 1024 }; /* keys, however little memory there is */
 
 /* Makes the keys of as many of the documents as have room; *count becomes how many these are. */
-static twin_status fill(size_t *count, struct keys *keys, const uint32_t *documents, twin_exec exec,
-                        twin_error *error)
+static twin_status fill_keys(size_t *count, struct keys *keys, const uint32_t *documents, twin_exec exec,
+                             twin_error *error)
 {
     enum { PIECE = 64 };
     const size_t wanted = *count < keys->room ? *count : keys->room;
@@ -141,7 +141,7 @@ static twin_status sort_some(uint32_t *documents, size_t *count, size_t *without
                              twin_exec exec, twin_error *error)
 {
     size_t left = *count;
-    twin_status status = fill(count, keys, documents, exec, error);
+    twin_status status = fill_keys(count, keys, documents, exec, error);
     if (status == TWIN_OK)
         qsort(keys->items, *count, sizeof *keys->items, twin__key_compare);
     if (status == TWIN_OK && (*count < left || keys->runs.count))

@@ -59,13 +59,13 @@ void twin__key_runs_clear(struct twin__key_runs *runs)
     *runs = (struct twin__key_runs){ .fd = -1 };
 }
 
-static twin_status fail(const struct twin__key_runs *runs, twin_error *error)
+static twin_status fail_runs(const struct twin__key_runs *runs, twin_error *error)
 {
     return twin__fail(error, TWIN_EIO, "what orders documents cannot be kept in the temporary folder %s: %m",
                       runs->folder);
 }
 
-static twin_status append(twin_buffer *buffer, const struct twin__key *key)
+static twin_status append_key(twin_buffer *buffer, const struct twin__key *key)
 {
     twin_status status = twin_buffer_append(buffer, (const char *)key, sizeof *key);
     return status == TWIN_OK && key->field.bytes ? twin_buffer_append(buffer, key->field.bytes, key->field.length)
@@ -81,11 +81,11 @@ static twin_status write_keys(uint64_t *end, const struct twin__key_runs *runs, 
     twin_buffer buffer = { 0 };
     twin_status status = TWIN_OK;
     for (size_t i = 0; i < count && status == TWIN_OK; i++) {
-        if (append(&buffer, &keys[i]) != TWIN_OK)
+        if (append_key(&buffer, &keys[i]) != TWIN_OK)
             status = twin__fail_memory(error);
         else if ((buffer.length >= BUFFERED || i + 1 == count) && buffer.length) {
             if (!twin__write_at(runs->fd, buffer.bytes, buffer.length, *end))
-                status = fail(runs, error);
+                status = fail_runs(runs, error);
             *end += buffer.length;
             buffer.length = 0;
         }
@@ -100,7 +100,7 @@ twin_status twin__key_runs_write(struct twin__key_runs *runs, const struct twin_
     if (runs->fd < 0)
         runs->fd = twin__temporary_file(runs->folder);
     if (runs->fd < 0)
-        return fail(runs, error);
+        return fail_runs(runs, error);
     if (!TWIN__ARRAY_GROW(&runs->starts, &runs->capacity, runs->count, 2))
         return twin__fail_memory(error);
     if (runs->count == 0)
@@ -123,7 +123,8 @@ struct reader {
 };
 
 /* Makes sure that `wanted` bytes from `at` on are in the buffer. */
-static twin_status fill(struct reader *reader, const struct twin__key_runs *runs, size_t wanted, twin_error *error)
+static twin_status fill_buffer(struct reader *reader, const struct twin__key_runs *runs, size_t wanted,
+                               twin_error *error)
 {
     if (reader->length - reader->at >= wanted)
         return TWIN_OK;
@@ -137,7 +138,7 @@ static twin_status fill(struct reader *reader, const struct twin__key_runs *runs
     uint64_t more = reader->end - reader->next < room - left ? reader->end - reader->next : room - left;
     errno = EIO; /* if there are fewer, which nobody but the system can have taken */
     if (left + more < wanted || twin__read_at(runs->fd, reader->buffer + left, more, reader->next) != (ssize_t)more)
-        return fail(runs, error);
+        return fail_runs(runs, error);
     reader->next += more;
     reader->length += more;
     return TWIN_OK;
@@ -149,7 +150,7 @@ static twin_status read_key(struct reader *reader, const struct twin__key_runs *
     reader->has_ended = reader->at == reader->length && reader->next == reader->end;
     if (reader->has_ended)
         return TWIN_OK;
-    twin_status status = fill(reader, runs, sizeof reader->key, error);
+    twin_status status = fill_buffer(reader, runs, sizeof reader->key, error);
     if (status != TWIN_OK)
         return status;
     memcpy(&reader->key, reader->buffer + reader->at, sizeof reader->key);
@@ -157,7 +158,7 @@ static twin_status read_key(struct reader *reader, const struct twin__key_runs *
     reader->key.id = twin_collection_id(NULL, collection, reader->key.document);
     if (!reader->key.field.bytes)
         return TWIN_OK;
-    status = fill(reader, runs, reader->key.field.length, error);
+    status = fill_buffer(reader, runs, reader->key.field.length, error);
     reader->key.field.bytes = reader->buffer + reader->at;
     reader->at += reader->key.field.length;
     return status;

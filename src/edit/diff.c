@@ -284,7 +284,7 @@ static twin_status align_long(const struct aligning *aligning)
     return status;
 }
 
-static twin_status align(struct twin__words *a, struct twin__words *b, size_t effort)
+static twin_status align_words(struct twin__words *a, struct twin__words *b, size_t effort)
 {
     const size_t diagonals = a->count + b->count + 3;
     struct aligning aligning = { .a = a, .b = b };
@@ -352,8 +352,8 @@ static uint32_t span_begin(const struct twin__words *words, size_t i)
     return i == 0 ? 0 : words->begins[i];
 }
 
-static twin_status put(twin_edit_spans *out, twin_edit_kind kind, const struct twin__words *a,
-                       const struct twin__words *b, struct box box)
+static twin_status put_span(twin_edit_spans *out, twin_edit_kind kind, const struct twin__words *a,
+                            const struct twin__words *b, struct box box)
 {
     if (box.a_begin == box.a_end && box.b_begin == box.b_end)
         return TWIN_OK;
@@ -375,14 +375,14 @@ static twin_status make_spans(twin_edit_spans *out, const struct twin__words *a,
     while ((i < (int64_t)a->count || j < (int64_t)b->count) && status == TWIN_OK) {
         int64_t a_end = (int64_t)change_end(a, (size_t)i), b_end = (int64_t)change_end(b, (size_t)j);
         out->distance += (size_t)(a_end - i + b_end - j);
-        status = put(out, TWIN_EDIT_DELETED, a, b, (struct box){ i, a_end, j, j });
+        status = put_span(out, TWIN_EDIT_DELETED, a, b, (struct box){ i, a_end, j, j });
         if (status == TWIN_OK)
-            status = put(out, TWIN_EDIT_INSERTED, a, b, (struct box){ a_end, a_end, j, b_end });
+            status = put_span(out, TWIN_EDIT_INSERTED, a, b, (struct box){ a_end, a_end, j, b_end });
         int64_t equal = (int64_t)equal_words(a, (size_t)a_end, b, (size_t)b_end);
         i = a_end + equal;
         j = b_end + equal;
         if (status == TWIN_OK)
-            status = put(out, TWIN_EDIT_EQUAL, a, b, (struct box){ a_end, i, b_end, j });
+            status = put_span(out, TWIN_EDIT_EQUAL, a, b, (struct box){ a_end, i, b_end, j });
     }
     return status;
 }
@@ -404,7 +404,7 @@ twin_status twin_diff(twin_edit_spans *out, twin_text a, twin_text b, twin_diff_
     if (status == TWIN_OK)
         status = twin__words_number(&x, &y);
     if (status == TWIN_OK)
-        status = align(&x, &y, options.effort);
+        status = align_words(&x, &y, options.effort);
     if (status == TWIN_OK && options.join)
         join_changes(&x, &y, options.join);
     if (status == TWIN_OK)

@@ -138,8 +138,8 @@ static twin_status within(size_t *out, struct twin__pair *pair, twin_edit_scratc
     return by_strips(out, core, scratch, guess, most);
 }
 
-static twin_status measure(size_t *out, twin_edit_scratch *scratch, twin_text a, twin_text b, twin_edit_unit unit,
-                           bool replaces, size_t at_most)
+static twin_status measure_within(size_t *out, twin_edit_scratch *scratch, twin_text a, twin_text b,
+                                  twin_edit_unit unit, bool replaces, size_t at_most)
 {
     struct twin__pair pair;
     twin_status status = check_arguments(out, scratch, a, b, unit);
@@ -153,13 +153,13 @@ static twin_status measure(size_t *out, twin_edit_scratch *scratch, twin_text a,
 twin_status twin__edit_distance(size_t *out, twin_edit_scratch *scratch, twin_text a, twin_text b,
                                 twin_edit_unit unit, size_t at_most)
 {
-    return measure(out, scratch, a, b, unit, true, at_most);
+    return measure_within(out, scratch, a, b, unit, true, at_most);
 }
 
 twin_status twin__edit_indel(size_t *out, twin_edit_scratch *scratch, twin_text a, twin_text b, twin_edit_unit unit,
                              size_t at_most)
 {
-    return measure(out, scratch, a, b, unit, false, at_most);
+    return measure_within(out, scratch, a, b, unit, false, at_most);
 }
 
 double twin__edit_ratio_of(size_t indels, size_t total)
@@ -208,7 +208,7 @@ struct aligning {
     struct twin__pair whole;
 };
 
-static twin_status put(struct aligning *aligning, twin_edit_kind kind, int64_t count)
+static twin_status put_steps(struct aligning *aligning, twin_edit_kind kind, int64_t count)
 {
     twin_edit_spans *out = aligning->out;
     uint32_t in_a = kind == TWIN_EDIT_INSERTED ? 0 : (uint32_t)count;
@@ -291,11 +291,11 @@ static twin_status trace(struct aligning *aligning, struct twin__pair pair, int6
         end = begin - (kinds[d] != TWIN_EDIT_INSERTED);
         c += (kinds[d] == TWIN_EDIT_DELETED) - (kinds[d] == TWIN_EDIT_INSERTED);
     }
-    twin_status status = put(aligning, TWIN_EDIT_EQUAL, end);
+    twin_status status = put_steps(aligning, TWIN_EDIT_EQUAL, end);
     for (int64_t d = 1; d <= distance && status == TWIN_OK; d++) {
-        status = put(aligning, kinds[d], 1);
+        status = put_steps(aligning, kinds[d], 1);
         if (status == TWIN_OK)
-            status = put(aligning, TWIN_EDIT_EQUAL, runs[d]);
+            status = put_steps(aligning, TWIN_EDIT_EQUAL, runs[d]);
     }
     return status;
 }
@@ -389,20 +389,20 @@ static twin_status align_one(struct aligning *aligning, struct part part)
         rest.m--;
     }
     if (rest.m == 0) {
-        twin_status status = put(aligning, TWIN_EDIT_REPLACED, 1);
-        return status == TWIN_OK ? put(aligning, TWIN_EDIT_INSERTED, part.m - 1) : status;
+        twin_status status = put_steps(aligning, TWIN_EDIT_REPLACED, 1);
+        return status == TWIN_OK ? put_steps(aligning, TWIN_EDIT_INSERTED, part.m - 1) : status;
     }
-    twin_status status = put(aligning, TWIN_EDIT_INSERTED, part.m - rest.m);
+    twin_status status = put_steps(aligning, TWIN_EDIT_INSERTED, part.m - rest.m);
     if (status == TWIN_OK)
-        status = put(aligning, TWIN_EDIT_EQUAL, 1);
-    return status == TWIN_OK ? put(aligning, TWIN_EDIT_INSERTED, rest.m - 1) : status;
+        status = put_steps(aligning, TWIN_EDIT_EQUAL, 1);
+    return status == TWIN_OK ? put_steps(aligning, TWIN_EDIT_INSERTED, rest.m - 1) : status;
 }
 
-static twin_status align(struct aligning *aligning, struct part part)
+static twin_status align_part(struct aligning *aligning, struct part part)
 {
     struct twin__pair pair = forwards_part(aligning, part);
     int64_t prefix = twin__edit_prefix(pair);
-    twin_status status = put(aligning, TWIN_EDIT_EQUAL, prefix);
+    twin_status status = put_steps(aligning, TWIN_EDIT_EQUAL, prefix);
     if (status != TWIN_OK)
         return status;
     part = (struct part){ part.a_begin + prefix, part.n - prefix, part.b_begin + prefix, part.m - prefix,
@@ -412,7 +412,7 @@ static twin_status align(struct aligning *aligning, struct part part)
     part.m -= suffix;
 
     if (part.n == 0 || part.m == 0) {
-        status = put(aligning, part.n ? TWIN_EDIT_DELETED : TWIN_EDIT_INSERTED, part.n + part.m);
+        status = put_steps(aligning, part.n ? TWIN_EDIT_DELETED : TWIN_EDIT_INSERTED, part.n + part.m);
     } else if (part.n == 1) {
         status = align_one(aligning, part);
     } else if (part.distance <= TRACED_EDITS) {
@@ -421,15 +421,15 @@ static twin_status align(struct aligning *aligning, struct part part)
         struct part left, right;
         status = cut(&left, &right, aligning, part);
         if (status == TWIN_OK)
-            status = align(aligning, left);
+            status = align_part(aligning, left);
         if (status == TWIN_OK)
-            status = align(aligning, right);
+            status = align_part(aligning, right);
     }
-    return status == TWIN_OK ? put(aligning, TWIN_EDIT_EQUAL, suffix) : status;
+    return status == TWIN_OK ? put_steps(aligning, TWIN_EDIT_EQUAL, suffix) : status;
 }
 
 /* Turns a number of characters into a number of bytes, and advances *at past them. */
-static uint32_t bytes_of(twin_text text, size_t *at, uint32_t characters)
+static uint32_t length_of_characters(twin_text text, size_t *at, uint32_t characters)
 {
     size_t begin = *at;
     for (size_t length; characters > 0; characters--, *at += length)
@@ -444,8 +444,8 @@ static void count_in_bytes(twin_edit_spans *spans, twin_text a, twin_text b)
         twin_edit_span *span = &spans->spans[i];
         span->a_begin = (uint32_t)a_at;
         span->b_begin = (uint32_t)b_at;
-        span->a_length = bytes_of(a, &a_at, span->a_length);
-        span->b_length = bytes_of(b, &b_at, span->b_length);
+        span->a_length = length_of_characters(a, &a_at, span->a_length);
+        span->b_length = length_of_characters(b, &b_at, span->b_length);
     }
 }
 
@@ -464,7 +464,7 @@ twin_status twin__edit_align(twin_edit_spans *out, twin_edit_scratch *scratch, t
     if (status != TWIN_OK || out->distance == TWIN_EDIT_FAR)
         return status;
     const struct twin__pair *whole = &aligning.whole;
-    status = align(&aligning, (struct part){ 0, whole->n, 0, whole->m, (int64_t)out->distance });
+    status = align_part(&aligning, (struct part){ 0, whole->n, 0, whole->m, (int64_t)out->distance });
     if (status == TWIN_OK && whole->wide)
         count_in_bytes(out, a, b);
     return status;

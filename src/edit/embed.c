@@ -245,7 +245,7 @@ static void fill_quantiles(int32_t *out)
     }
 }
 
-static void complete(twin__embed_options *options)
+static void complete_embedding(twin__embed_options *options)
 {
     size_t length = options->length ? options->length : DEFAULT_LENGTH;
     twin__embed_options defaults = twin__embed_options_for(TWIN__EMBED_DEFAULT, length, DEFAULT_FUNCTIONS, 0);
@@ -259,7 +259,7 @@ static void complete(twin__embed_options *options)
         options->functions = defaults.functions;
 }
 
-static twin_status check_options(const twin__embed_options *options)
+static twin_status check_embedding(const twin__embed_options *options)
 {
     const size_t most = MAX_LENGTH / sizeof(struct function);
     if (!valid_grams(options->grams))
@@ -279,8 +279,8 @@ twin_status twin__embedder_create(twin__embedder **out, twin__embed_options opti
     if (!out)
         return twin__fail_null(NULL, "out");
     *out = NULL;
-    complete(&options);
-    twin_status status = check_options(&options);
+    complete_embedding(&options);
+    twin_status status = check_embedding(&options);
     if (status != TWIN_OK)
         return status;
     twin__embedder *embedder = malloc(sizeof *embedder + options.functions * sizeof embedder->functions[0]);

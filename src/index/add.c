@@ -51,8 +51,8 @@ static void collect_chunk(void *context, size_t chunk, int worker)
         drafting->status = TWIN_ENOMEM;
 }
 
-static twin_status check(const twin_index *index, const twin_index_document *documents, size_t count,
-                         twin_error *error)
+static twin_status check_documents(const twin_index *index, const twin_index_document *documents, size_t count,
+                                   twin_error *error)
 {
     for (size_t i = 0; i < count; i++) {
         const twin_index_document *document = &documents[i];
@@ -68,8 +68,8 @@ static twin_status check(const twin_index *index, const twin_index_document *doc
     return TWIN_OK;
 }
 
-static twin_status add(twin_index_change *change, twin_index *index, const twin_index_document *documents,
-                       size_t count, twin_index_add_options options, twin_error *error)
+static twin_status add_documents(twin_index_change *change, twin_index *index, const twin_index_document *documents,
+                                 size_t count, twin_index_add_options options, twin_error *error)
 {
     if (!index || (count && !documents))
         return twin__fail_null(error, index ? "documents" : "index");
@@ -78,7 +78,7 @@ static twin_status add(twin_index_change *change, twin_index *index, const twin_
     if (status == TWIN_OK)
         status = twin__exec_complete(&exec, error);
     if (status == TWIN_OK)
-        status = check(index, documents, count, error);
+        status = check_documents(index, documents, count, error);
     if (status != TWIN_OK)
         return status;
     struct drafting drafting = { .index = index, .documents = documents, .count = count };
@@ -105,5 +105,5 @@ twin_status twin_index_add(twin_index_change *change, twin_index *index, const t
 {
     struct twin__watch watch;
     twin__watch_begin(&watch, options.progress, &twin__stage_adding_texts);
-    return twin__watch_end(&watch, add(change, index, documents, count, options, error), error);
+    return twin__watch_end(&watch, add_documents(change, index, documents, count, options, error), error);
 }

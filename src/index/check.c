@@ -451,7 +451,7 @@ static twin_status check_all(struct checking *checking)
     return status == TWIN_OK ? check_counts(checking) : status;
 }
 
-static twin_status check(twin_index_view *view, twin_error *error)
+static twin_status check_index(twin_index_view *view, twin_error *error)
 {
     struct checking checking = { .view = view, .error = error };
     twin_status status = twin__index_view_check(&checking, view, error);
@@ -475,5 +475,5 @@ twin_status twin_index_check(twin_index_view *view, twin_progress progress, twin
 {
     struct twin__watch watch;
     twin__watch_begin(&watch, progress, &twin__stage_checking);
-    return twin__watch_end(&watch, check(view, error), error);
+    return twin__watch_end(&watch, check_index(view, error), error);
 }

@@ -70,7 +70,8 @@ static bool letters_allow(uint32_t a, uint32_t b, size_t edits, size_t apart)
 }
 
 /* The texts of a length whose segment is the one of `number`, and whose letters allow it. */
-static twin_status look_up(struct search *search, size_t segment, uint32_t number, size_t apart, twin_error *error)
+static twin_status look_up_segment(struct search *search, size_t segment, uint32_t number, size_t apart,
+                                   twin_error *error)
 {
     twin_index_view *view = search->view;
     for (size_t run = 0; run < view->bands.run_count; run++) {
@@ -100,7 +101,7 @@ static twin_status look_up_length(struct search *search, size_t length, twin_err
             continue;
         for (size_t at = window.first; at <= window.last && status == TWIN_OK; at++) {
             uint32_t number = twin__index_segment(search->view->index, &search->text, at, window.size, length, i);
-            status = look_up(search, i, number, apart, error);
+            status = look_up_segment(search, i, number, apart, error);
         }
     }
     return status;
@@ -195,7 +196,7 @@ static twin_status read_set(struct twin__index_found *out, struct search *search
 }
 
 /* Adds the text to the hits if it is near. */
-static twin_status compare(bool *is_near, struct search *search, struct twin__index_found set, twin_error *error)
+static twin_status compare_set(bool *is_near, struct search *search, struct twin__index_found set, twin_error *error)
 {
     twin_index_view *view = search->view;
     twin_text text;
@@ -228,7 +229,7 @@ static twin_status compare_all(struct search *search, struct twin__store_cursor 
         bool is_near;
         status = read_set(&set, search, candidates->items[i], NULL, members, error);
         if (status == TWIN_OK && set.size)
-            status = compare(&is_near, search, set, error);
+            status = compare_set(&is_near, search, set, error);
     }
     return status;
 }
@@ -278,7 +279,7 @@ static twin_status compare_ranked(struct search *search, size_t count, twin_erro
                 break;
             end *= 2;
         }
-        status = compare(&is_near, search, search->ranked[i].set, error);
+        status = compare_set(&is_near, search, search->ranked[i].set, error);
         found += is_near;
     }
     return status;

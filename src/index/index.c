@@ -167,7 +167,7 @@ static twin_status read_format(twin_index *index, twin__store_txn *txn, twin_err
     return status;
 }
 
-static twin_status prepare(twin_index *index, twin_error *error)
+static twin_status prepare_handle(twin_index *index, twin_error *error)
 {
     twin_error reason = { 0 };
     twin_status status = twin_signer_create(&index->signer, &index->options.scheme, &reason);
@@ -197,7 +197,7 @@ static twin_status read_index(twin_index *index, twin_error *error)
         return status;
     status = read_format(index, txn, error);
     twin__store_end_read(txn);
-    return status == TWIN_OK ? prepare(index, error) : status;
+    return status == TWIN_OK ? prepare_handle(index, error) : status;
 }
 
 static twin_status open_index(twin_index **out, const char *path, enum twin__store_access access, twin_error *error)
@@ -270,7 +270,7 @@ static twin_status complete_edits(twin_index_options *options, twin_error *error
     return TWIN_OK;
 }
 
-static twin_status complete(twin_index_options *options, twin_error *error)
+static twin_status complete_options(twin_index_options *options, twin_error *error)
 {
     twin_status status = twin__check_reserved(error, options->reserved, "an index");
     if (status == TWIN_OK && options->by_edits)
@@ -299,7 +299,7 @@ static twin_status write_empty(twin__store_txn *txn, void *context, twin_error *
 static twin_status try_options(const char *path, twin_index_options options, twin_error *error)
 {
     twin_index index = { .path = path, .options = options };
-    twin_status status = prepare(&index, error);
+    twin_status status = prepare_handle(&index, error);
     twin_signer_free(index.signer);
     return status;
 }
@@ -309,7 +309,7 @@ twin_status twin_index_create(const char *path, twin_index_options options, bool
     if (!path)
         return twin__fail_null(error, "path");
     twin_buffer format = { 0 };
-    twin_status status = complete(&options, error);
+    twin_status status = complete_options(&options, error);
     if (status == TWIN_OK)
         status = try_options(path, options, error);
     if (status != TWIN_OK)
@@ -344,7 +344,7 @@ static twin_status touch_counts(twin__store_txn *txn, void *context, twin_error 
     return status == TWIN_OK ? put_counts(txn, counts, error) : status;
 }
 
-static twin_status compact(const char *path, twin_error *error)
+static twin_status compact_file(const char *path, twin_error *error)
 {
     twin_index *index;
     twin_status status = open_index(&index, path, TWIN__STORE_COMPACT, error);
@@ -362,5 +362,5 @@ twin_status twin_index_compact(const char *path, twin_progress progress, twin_er
         return twin__fail_null(error, "path");
     struct twin__watch watch;
     twin__watch_begin(&watch, progress, &twin__stage_compacting);
-    return twin__watch_end(&watch, compact(path, error), error);
+    return twin__watch_end(&watch, compact_file(path, error), error);
 }

@@ -300,7 +300,7 @@ static uint32_t hash_in(const twin_index_options *options, const struct twin__in
 }
 
 /* Copies the entries of a list out of the runs: writing to a transaction moves what was read from it. */
-static twin_status gather(struct merge *merge, struct twin__index_writing *writing, size_t list)
+static twin_status gather_list(struct merge *merge, struct twin__index_writing *writing, size_t list)
 {
     merge->count = 0;
     for (size_t i = 0; i < merge->run_count; i++) {
@@ -350,7 +350,7 @@ static twin_status put_list(const struct merge *merge, struct twin__index_writin
 
 static twin_status merge_list(struct merge *merge, struct twin__index_writing *writing, size_t list)
 {
-    twin_status status = gather(merge, writing, list);
+    twin_status status = gather_list(merge, writing, list);
     for (size_t i = 0; i < merge->run_count && status == TWIN_OK; i++)
         status = twin__store_delete(writing->txn, kinds[merge->kind].lists, merge->runs[i].first << LIST_BITS | list,
                                     NULL, writing->error);

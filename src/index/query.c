@@ -90,7 +90,7 @@ static twin_status propose_candidates(twin_index_view *view, const struct twin__
 }
 
 /* Finds the candidates and leaves those that pass the gate in view->hits. */
-static twin_status gather(twin_index_view *view, struct twin__query *query, twin_error *error)
+static twin_status gather_candidates(twin_index_view *view, struct twin__query *query, twin_error *error)
 {
     struct twin__store_cursor members = { 0 };
     twin_status status = find_candidates(view, error);
@@ -139,7 +139,7 @@ twin_status twin__index_query_run(twin_index_answer *out, twin_index_view *view,
         return twin__fail_status(error, status);
     if (query.set.count == 0)
         return TWIN_OK;
-    status = gather(view, &query, error);
+    status = gather_candidates(view, &query, error);
     if (status == TWIN_OK)
         status = twin__query_verify(&view->hits, &query, error);
     out->incomplete = view->hits.incomplete;

@@ -37,7 +37,7 @@ void twin__index_verified_clear(struct twin__index_verified *verified)
     pthread_mutex_destroy(&verified->lock);
 }
 
-static struct twin__index_known_run *find(struct twin__index_known_run *known, const struct twin__index_run *run)
+static struct twin__index_known_run *find_run(struct twin__index_known_run *known, const struct twin__index_run *run)
 {
     while (known &&
            !(known->run.first == run->first && known->run.end == run->end && known->run.entries == run->entries))
@@ -45,8 +45,8 @@ static struct twin__index_known_run *find(struct twin__index_known_run *known, c
     return known;
 }
 
-static struct twin__index_known_run *add(struct twin__index_known_run **all, const struct twin__index_run *run,
-                                         size_t bytes)
+static struct twin__index_known_run *add_run(struct twin__index_known_run **all, const struct twin__index_run *run,
+                                             size_t bytes)
 {
     struct twin__index_known_run *known = calloc(1, sizeof *known + bytes);
     if (!known)
@@ -62,9 +62,9 @@ static bool attach_run(struct twin__index_lists *lists, size_t i, struct twin__i
 {
     const struct twin__index_run *run = &lists->runs[i];
     size_t bytes = twin__index_list_blocks(run->entries, version) / 8 + 1; /* of a list */
-    struct twin__index_known_run *known = find(*all, run);
+    struct twin__index_known_run *known = find_run(*all, run);
     if (!known)
-        known = add(all, run, bytes * lists->stride);
+        known = add_run(all, run, bytes * lists->stride);
     if (!known)
         return false;
     known->uses++;

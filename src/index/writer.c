@@ -50,7 +50,7 @@ void twin__index_writer_close(struct twin__index_writer *writer)
 
 /* ---- new postings ---- */
 
-static void enter(struct twin__index_new_postings *all, size_t position)
+static void enter_posting(struct twin__index_new_postings *all, size_t position)
 {
     size_t slot = all->list[position].hash & (all->slots - 1);
     while (all->table[slot])
@@ -68,7 +68,7 @@ static bool grow_table(struct twin__index_new_postings *all)
     all->table = table;
     all->slots = slots;
     for (size_t i = 0; i < all->count; i++)
-        enter(all, i);
+        enter_posting(all, i);
     return true;
 }
 
@@ -79,7 +79,7 @@ bool twin__index_writer_add_posting(struct twin__index_new_postings *all, struct
     all->list[all->count] = posting;
     if (2 * (all->count + 1) >= all->slots && !grow_table(all))
         return false;
-    enter(all, all->count++);
+    enter_posting(all, all->count++);
     return true;
 }
 
@@ -100,8 +100,8 @@ twin_status twin__index_writer_damaged(const struct twin__index_writer *writer, 
 }
 
 /* Writes writer->record. */
-static twin_status put(struct twin__index_writer *writer, enum twin__index_table table, uint64_t number,
-                       enum twin__store_put how)
+static twin_status put_record(struct twin__index_writer *writer, enum twin__index_table table, uint64_t number,
+                              enum twin__store_put how)
 {
     struct twin__bytes value = { writer->record.bytes, writer->record.length };
     return twin__store_put(writer->writing->txn, table, number, value, how, writer->writing->error);
@@ -155,7 +155,7 @@ twin_status twin__index_writer_put_set(struct twin__index_writer *writer, uint64
     size_t slots = twin__index_slots(&writer->writing->index->options);
     if (twin__index_set_encode(&writer->record, set, signature, slots) != TWIN_OK)
         return twin__fail_memory(writer->writing->error);
-    return put(writer, TWIN__INDEX_SETS, number, how);
+    return put_record(writer, TWIN__INDEX_SETS, number, how);
 }
 
 twin_status twin__index_writer_put_document(struct twin__index_writer *writer, uint64_t number,
@@ -164,7 +164,7 @@ twin_status twin__index_writer_put_document(struct twin__index_writer *writer, u
 {
     if (twin__index_document_encode(&writer->record, document) != TWIN_OK)
         return twin__fail_memory(writer->writing->error);
-    return put(writer, TWIN__INDEX_DOCUMENTS, number, how);
+    return put_record(writer, TWIN__INDEX_DOCUMENTS, number, how);
 }
 
 /* ---- finding what is there ---- */

@@ -27,7 +27,7 @@ static struct twin__field field_of(twin_text name, twin_text *steps)
     return field;
 }
 
-static twin_status add(struct twin__fields *fields, twin_text name, twin_error *error)
+static twin_status add_field(struct twin__fields *fields, twin_text name, twin_error *error)
 {
     if (!name.length)
         return twin__fail(error, TWIN_EINVAL, "the name of a field is empty");
@@ -47,10 +47,10 @@ twin_status twin__fields_init(struct twin__fields *out, const char *id, const ch
     out->steps = calloc(strlen(id) + strlen(texts) + 2, sizeof *out->steps);
     if (!out->steps)
         return twin__fail_memory(error);
-    twin_status status = add(out, (twin_text){ id, strlen(id) }, error);
+    twin_status status = add_field(out, (twin_text){ id, strlen(id) }, error);
     for (const char *at = texts; at && status == TWIN_OK;) {
         const char *comma = strchr(at, ',');
-        status = add(out, (twin_text){ at, comma ? (size_t)(comma - at) : strlen(at) }, error);
+        status = add_field(out, (twin_text){ at, comma ? (size_t)(comma - at) : strlen(at) }, error);
         at = comma ? comma + 1 : NULL;
     }
     return status;

@@ -49,7 +49,7 @@ static void fill_defaults(twin_input_options *options)
         options->memory_bytes = MEMORY_BYTES;
 }
 
-static twin_status check_options(const twin_input_options *options, twin_error *error)
+static twin_status check_input_options(const twin_input_options *options, twin_error *error)
 {
     if (options->format < TWIN_INPUT_DOCUMENTS || options->format > TWIN_INPUT_MAIL)
         return twin__fail(error, TWIN_EINVAL, "there is no such format of inputs");
@@ -110,11 +110,11 @@ static bool copy_list(const char *const **list)
 }
 
 /* An input without sources, for `count` paths. */
-static twin_status create(twin_input **out, size_t count, twin_input_options options, twin_error *error)
+static twin_status create_input(twin_input **out, size_t count, twin_input_options options, twin_error *error)
 {
     bool names_id = options.id_field != NULL;
     fill_defaults(&options);
-    twin_status status = check_options(&options, error);
+    twin_status status = check_input_options(&options, error);
     if (status != TWIN_OK)
         return status;
     twin_input *input = calloc(1, sizeof *input);
@@ -168,7 +168,7 @@ static twin_status open_input(twin_input **out, const char *const *paths, size_t
     twin_input *input = NULL;
     twin_status status = check_paths(paths, count, error);
     if (status == TWIN_OK)
-        status = create(&input, count, options, error);
+        status = create_input(&input, count, options, error);
     struct twin__source_list sources = { 0 };
     for (size_t i = 0; i < count && status == TWIN_OK; i++)
         status = twin__source_open(&sources, paths[i], &input->settings, error);
@@ -207,7 +207,7 @@ static twin_status open_memory(twin_input **out, const twin_memory_document *doc
 {
     twin_input *input = NULL;
     struct twin__source_list list = { .items = malloc(sizeof(void *)), .count = 1 };
-    twin_status status = list.items ? create(&input, 1, options, error) : twin__fail_memory(error);
+    twin_status status = list.items ? create_input(&input, 1, options, error) : twin__fail_memory(error);
     if (status == TWIN_OK)
         status = twin__memory_open(&list.items[0], documents, source, &input->settings, error);
     if (status != TWIN_OK) {

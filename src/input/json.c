@@ -257,7 +257,7 @@ static bool skip_value(struct scan *s, int depth, field_set wanted)
 }
 
 /* Goes into an object or array; `empty` when it ends at once. */
-static bool enter(struct scan *s, bool *empty, char closing, int depth)
+static bool enter_container(struct scan *s, bool *empty, char closing, int depth)
 {
     _Static_assert(TWIN__JSON_MAX_DEPTH == 256, "the sentence below names the limit");
     *empty = false;
@@ -273,7 +273,7 @@ static bool enter(struct scan *s, bool *empty, char closing, int depth)
 static bool skip_array(struct scan *s, int depth)
 {
     bool empty;
-    if (!enter(s, &empty, ']', depth))
+    if (!enter_container(s, &empty, ']', depth))
         return false;
     while (!empty) {
         if (!skip_value(s, depth, 0))
@@ -358,7 +358,7 @@ static bool scan_member(struct scan *s, int depth, field_set wanted)
 static bool scan_object(struct scan *s, int depth, field_set wanted)
 {
     bool empty;
-    if (!enter(s, &empty, '}', depth))
+    if (!enter_container(s, &empty, '}', depth))
         return false;
     while (!empty) {
         if (!scan_member(s, depth, wanted))

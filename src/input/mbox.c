@@ -180,7 +180,7 @@ static twin_status end_by_line(uint64_t *out, struct window *window, uint64_t of
     }
 }
 
-static twin_status add(struct twin__mbox *mbox, uint64_t offset, uint64_t end)
+static twin_status add_message(struct twin__mbox *mbox, uint64_t offset, uint64_t end)
 {
     if (!TWIN__ARRAY_GROW(&mbox->messages, &mbox->capacity, mbox->count, 1))
         return TWIN_ENOMEM;
@@ -194,7 +194,7 @@ static twin_status scan(struct twin__mbox *out, struct window *window, uint64_t 
     twin_text text;
     twin_status status = look(&text, window, begin, FROM_BYTES);
     if (status == TWIN_OK && (mbox == TWIN_MBOX_NONE || !is_from_line(text)))
-        return add(out, begin, window->end);
+        return add_message(out, begin, window->end);
     for (uint64_t offset = begin; status == TWIN_OK && offset < window->end;) {
         uint64_t next = 0;
         if (by_length)
@@ -202,7 +202,7 @@ static twin_status scan(struct twin__mbox *out, struct window *window, uint64_t 
         if (status == TWIN_OK && next <= offset)
             status = end_by_line(&next, window, offset);
         if (status == TWIN_OK)
-            status = add(out, offset, next);
+            status = add_message(out, offset, next);
         offset = next;
     }
     return status;

@@ -137,7 +137,7 @@ twin_status twin__opening_open(struct twin__source **out, struct twin__opening *
     return status;
 }
 
-static twin_status append(struct twin__source_list *list, struct twin__source *source, twin_error *error)
+static twin_status append_source(struct twin__source_list *list, struct twin__source *source, twin_error *error)
 {
     /* Not by the macro: clang-tidy suspects the size of a pointer. */
     if (!twin__array_grow(&list->items, &list->capacity, list->count, 1, sizeof(void *))) {
@@ -156,7 +156,7 @@ static twin_status open_parts(struct twin__source_list *list, struct twin__sourc
         struct twin__source *part = NULL;
         status = source->kind->open_part(&part, source, i, error);
         if (part)
-            status = append(list, part, error);
+            status = append_source(list, part, error);
     }
     return status;
 }
@@ -181,7 +181,7 @@ twin_status twin__source_open(struct twin__source_list *out, const char *path,
     twin_status status = twin__opening_open(&source, &opening, error);
     if (!source)
         return status;
-    status = append(out, source, error);
+    status = append_source(out, source, error);
     return status == TWIN_OK ? open_parts(out, source, error) : status;
 }
 

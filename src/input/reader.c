@@ -55,7 +55,7 @@ struct twin__reader {
 
 /* ---- by many at once ---- */
 
-static bool keep(struct worker *worker, struct kept_problems *list, const twin_problem *problem)
+static bool keep_problem_of(struct worker *worker, struct kept_problems *list, const twin_problem *problem)
 {
     list->all++;
     if (list->count == TWIN_PROBLEMS_KEPT)
@@ -71,7 +71,7 @@ static bool keep(struct worker *worker, struct kept_problems *list, const twin_p
 static bool on_problem(void *context, const twin_problem *problem)
 {
     struct worker *worker = context;
-    return keep(worker, &worker->problems, problem) && !worker->reader->options->strict;
+    return keep_problem_of(worker, &worker->problems, problem) && !worker->reader->options->strict;
 }
 
 /* In strict mode it is a problem like any. */
@@ -81,7 +81,7 @@ static bool on_ill_formed(struct worker *worker, twin_position position, uint64_
     snprintf(problem.message, sizeof problem.message, "%" PRIu64 " ill-formed UTF-8 sequence%s", count,
              count == 1 ? "" : "s");
     return worker->reader->options->strict ? on_problem(worker, &problem)
-                                           : keep(worker, &worker->ill_formed, &problem);
+                                           : keep_problem_of(worker, &worker->ill_formed, &problem);
 }
 
 static bool on_document(void *context, const twin_document *document)
@@ -221,7 +221,7 @@ static void clear(struct twin__reader *reader)
 }
 
 /* A worker's thread met the failure, but the caller's reports it. */
-static twin_status report(const struct twin__reader *reader, twin_error *error)
+static twin_status report_progress(const struct twin__reader *reader, twin_error *error)
 {
     if (reader->status == TWIN_OK)
         return TWIN_OK;
@@ -248,7 +248,7 @@ twin_status twin__read_input(struct twin__read_counts *counts, const struct twin
     for (size_t chunk = 0; chunk < chunks; chunk++)
         reader.total += twin_input_chunk_size(options->input, chunk);
     twin__exec_in_order(options->exec, chunks, read_chunk, collect_chunk, &reader);
-    twin_status status = report(&reader, error);
+    twin_status status = report_progress(&reader, error);
     if (counts)
         *counts = reader.counts;
     clear(&reader);

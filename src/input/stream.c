@@ -29,7 +29,7 @@ static twin_status pass_on(const struct stream *stream, const char *bytes, size_
     return twin__fail(stream->error, TWIN_ESTOPPED, "reading was stopped");
 }
 
-static twin_status begin(struct stream *stream)
+static twin_status begin_file(struct stream *stream)
 {
     const char *advice = twin__foreign_bytes(stream->first, stream->held, TWIN_INPUT_SETS);
     size_t skip = twin__byte_order_mark(stream->first, stream->held);
@@ -39,7 +39,7 @@ static twin_status begin(struct stream *stream)
     return pass_on(stream, stream->first + skip, stream->held - skip);
 }
 
-static twin_status put(void *context, const char *bytes, size_t length)
+static twin_status hand_on_block(void *context, const char *bytes, size_t length)
 {
     struct stream *stream = context;
     if (!stream->began) {
@@ -50,7 +50,7 @@ static twin_status put(void *context, const char *bytes, size_t length)
         length -= more;
         if (stream->held < sizeof stream->first && !memchr(stream->first, '\n', stream->held))
             return TWIN_OK;
-        twin_status status = begin(stream);
+        twin_status status = begin_file(stream);
         if (status != TWIN_OK)
             return status;
     }
@@ -75,9 +75,9 @@ static twin_status read_stream(const char *path, twin_block_visit *visit, void *
                                   .total = is_regular ? (uint64_t)about.st_size : 0,
                                   .progress = progress,
                                   .most = UINT64_MAX }; /* nothing is stored */
-    twin_status status = twin__unpack_to_sink((struct unpack_sink){ put, &stream }, fd, how, error);
+    twin_status status = twin__unpack_to_sink((struct unpack_sink){ hand_on_block, &stream }, fd, how, error);
     if (status == TWIN_OK && !stream.began)
-        status = begin(&stream);
+        status = begin_file(&stream);
     if (!is_standard)
         close(fd);
     return status;

@@ -1,6 +1,6 @@
 /* unpack.c — gzip, zstd and pipes become plain files.
  *
- * Bytes come from the descriptor through a decoder, if they are compressed, to put(), which checks
+ * Bytes come from the descriptor through a decoder, if they are compressed, to put_unpacked(), which checks
  * them against the limits and writes them: to a file in memory, and once that is full to a
  * temporary file, to which its contents are moved. */
 #include "input/unpack.h"
@@ -214,7 +214,7 @@ static twin_status put_records(struct unpacking *u, const unsigned char *bytes, 
 }
 
 /* Takes over unpacked bytes. */
-static twin_status put(struct unpacking *u, const unsigned char *bytes, size_t length)
+static twin_status put_unpacked(struct unpacking *u, const unsigned char *bytes, size_t length)
 {
     if (u->put == 0 && length) {
         const char *first = (const char *)bytes;
@@ -270,7 +270,7 @@ static twin_status copy(struct unpacking *u)
 {
     twin_status status = TWIN_OK;
     while (status == TWIN_OK && u->have) {
-        status = put(u, u->input, u->have);
+        status = put_unpacked(u, u->input, u->have);
         if (status == TWIN_OK)
             status = refill(u);
     }
@@ -302,7 +302,7 @@ static twin_status gunzip_some(struct unpacking *u, z_stream *z, bool *between)
     if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR)
         return gzip_trouble(u, z, result);
     *between = result == Z_STREAM_END;
-    return put(u, u->output, ROOM - z->avail_out);
+    return put_unpacked(u, u->output, ROOM - z->avail_out);
 }
 
 static twin_status gunzip(struct unpacking *u)
@@ -369,7 +369,7 @@ static twin_status unzstd_with(struct unpacking *u, ZSTD_DCtx *decoder)
         if (had_input || out.pos)
             left = result;
         full = out.pos == out.size;
-        twin_status status = put(u, u->output, out.pos);
+        twin_status status = put_unpacked(u, u->output, out.pos);
         if (status != TWIN_OK)
             return status;
     }
@@ -386,7 +386,7 @@ static twin_status unzstd(struct unpacking *u)
     return status;
 }
 
-static twin_status decode(struct unpacking *u)
+static twin_status decode_all(struct unpacking *u)
 {
     size_t before; /* a pipe may give its first bytes one by one */
     do {
@@ -406,7 +406,7 @@ static twin_status decode(struct unpacking *u)
 
 static twin_status unpack(struct unpacking *u)
 {
-    twin_status status = decode(u);
+    twin_status status = decode_all(u);
     if (status == TWIN_OK && u->has_records && !twin__json_records_end(&u->records))
         return twin__fail(u->error, TWIN_EFORMAT,
                           "%s ends early: a bracket or quote of its JSON is not closed after %" PRIu64 " bytes",
@@ -415,7 +415,7 @@ static twin_status unpack(struct unpacking *u)
 }
 
 /* Not by calloc(), for the buffers, half a megabyte, need not be zeros; release it with free(). */
-static struct unpacking *begin(int from, struct unpack_options options, twin_error *error)
+static struct unpacking *begin_unpacking(int from, struct unpack_options options, twin_error *error)
 {
     struct unpacking *u = malloc(sizeof *u);
     if (!u) {
@@ -439,7 +439,7 @@ static struct unpacking *begin(int from, struct unpack_options options, twin_err
 twin_status twin__unpack(int *out, uint64_t *size, int from, struct unpack_options options, twin_error *error)
 {
     *out = -1;
-    struct unpacking *u = begin(from, options, error);
+    struct unpacking *u = begin_unpacking(from, options, error);
     if (!u)
         return TWIN_ENOMEM;
     u->to = memfd_create("twinsift", MFD_CLOEXEC);
@@ -459,7 +459,7 @@ twin_status twin__unpack(int *out, uint64_t *size, int from, struct unpack_optio
 
 twin_status twin__unpack_to_sink(struct unpack_sink sink, int from, struct unpack_options options, twin_error *error)
 {
-    struct unpacking *u = begin(from, options, error);
+    struct unpacking *u = begin_unpacking(from, options, error);
     if (!u)
         return TWIN_ENOMEM;
     u->sink = sink;

@@ -246,7 +246,7 @@ static void insert_rows(twin__forest *forest, uint32_t group)
     fresh->count++;
 }
 
-static twin_status make_room(twin__forest *forest)
+static twin_status make_room_for_entry(twin__forest *forest)
 {
     twin_status status = twin__forest_grow(forest, TWIN__FOREST_MEMBERS);
     if (status == TWIN_OK)
@@ -276,7 +276,7 @@ twin_status twin__forest_add(twin__forest *forest, uint64_t id, const uint32_t *
         return twin__fail_null(NULL, forest ? "labels" : "forest");
     if (twin__forest_look_up(forest, TWIN__FOREST_MEMBERS, twin__forest_id_key(forest, id)) != NONE)
         return twin__fail(NULL, TWIN_EINVAL, "id %llu is in the forest already", (unsigned long long)id);
-    twin_status status = make_room(forest);
+    twin_status status = make_room_for_entry(forest);
     if (status != TWIN_OK)
         return status;
 

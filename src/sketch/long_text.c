@@ -123,8 +123,8 @@ static twin_status take_for_signature(void *context, uint64_t *items, size_t cou
     return TWIN_OK;
 }
 
-static twin_status sign(uint32_t *signature, struct twin__long_text *text, const twin_signer *signer,
-                        twin_sign_scratch *scratch)
+static twin_status sign_pieces(uint32_t *signature, struct twin__long_text *text, const twin_signer *signer,
+                               twin_sign_scratch *scratch)
 {
     struct signing signing = { .mask = text->mask };
     twin_status status = TWIN_OK;
@@ -224,7 +224,7 @@ static bool deal(struct collecting *collecting, size_t count)
 }
 
 /* A bucket is full. If it is full of repeats they are dropped; else the upper half of all is left to a later range. */
-static void make_room(struct collecting *collecting, size_t bucket)
+static void make_room_in_bucket(struct collecting *collecting, size_t bucket)
 {
     sort_bucket(collecting, bucket);
     if (collecting->counts[bucket] <= collecting->each / 4 * 3)
@@ -250,7 +250,7 @@ static twin_status take_for_range(void *context, uint64_t *items, size_t count)
         size_t bucket = bucket_of(collecting, *p);
         collecting->items[bucket * collecting->each + collecting->counts[bucket]++] = *p;
         if (collecting->counts[bucket] == collecting->each)
-            make_room(collecting, bucket);
+            make_room_in_bucket(collecting, bucket);
     }
     return TWIN_OK;
 }
@@ -283,7 +283,7 @@ bool twin__hash_range_next(struct twin__hash_range *range, size_t count)
     return true;
 }
 
-static twin_status measure(struct twin__long_text *text, const twin_signer *signer, twin_sign_scratch *scratch)
+static twin_status measure_set(struct twin__long_text *text, const twin_signer *signer, twin_sign_scratch *scratch)
 {
     struct twin__digester *digester;
     struct twin__hash_range range = twin__hash_range_first(text->text.length, TWIN__ROOM_OF_ONE);
@@ -312,6 +312,6 @@ static twin_status measure(struct twin__long_text *text, const twin_signer *sign
 twin_status twin__long_text_sign(uint32_t *signature, struct twin__long_text *text, const twin_signer *signer,
                                  twin_sign_scratch *scratch)
 {
-    twin_status status = signature ? sign(signature, text, signer, scratch) : TWIN_OK;
-    return status == TWIN_OK && text->is_measured ? measure(text, signer, scratch) : status;
+    twin_status status = signature ? sign_pieces(signature, text, signer, scratch) : TWIN_OK;
+    return status == TWIN_OK && text->is_measured ? measure_set(text, signer, scratch) : status;
 }

@@ -15,9 +15,9 @@
 
 /* ---- writing ---- */
 
-static twin_status append(twin_buffer *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static twin_status append_format(twin_buffer *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-static twin_status append(twin_buffer *out, const char *format, ...)
+static twin_status append_format(twin_buffer *out, const char *format, ...)
 {
     char room[256];
     va_list arguments;
@@ -41,12 +41,12 @@ static twin_status append_number(twin_buffer *out, double number)
 
 static twin_status write_normal(twin_buffer *out, const twin_scheme *scheme)
 {
-    return append(out, "%s", twin_normal_name(scheme->normal));
+    return append_format(out, "%s", twin_normal_name(scheme->normal));
 }
 
 static twin_status write_shingle(twin_buffer *out, const twin_scheme *scheme)
 {
-    return append(out, "%s:%zu", twin_shingle_kind_name(scheme->shingle.kind), scheme->shingle.width);
+    return append_format(out, "%s:%zu", twin_shingle_kind_name(scheme->shingle.kind), scheme->shingle.width);
 }
 
 /* Stop words, separated by commas; a byte that would end a word or the field is written as %XX. */
@@ -60,7 +60,7 @@ static twin_status write_words(twin_buffer *out, const twin_scheme *scheme)
         for (size_t j = 0; j < word.length && status == TWIN_OK; j++) {
             unsigned char byte = (unsigned char)word.bytes[j];
             bool plain = byte > ' ' && byte != ',' && byte != '%' && byte != 0x7F;
-            status = append(out, plain ? "%c" : "%%%02X", byte);
+            status = append_format(out, plain ? "%c" : "%%%02X", byte);
         }
     }
     return status;
@@ -70,28 +70,28 @@ static twin_status write_hash(twin_buffer *out, const twin_scheme *scheme)
 {
     twin_hash hash = scheme->shingle.hash;
     if (hash.family == TWIN_HASH_SIP)
-        return append(out, "sip:%016" PRIx64 "%016" PRIx64, hash.key[0], hash.key[1]);
-    return append(out, "%s:%" PRIu64, twin_hash_family_name(hash.family), hash.seed);
+        return append_format(out, "sip:%016" PRIx64 "%016" PRIx64, hash.key[0], hash.key[1]);
+    return append_format(out, "%s:%" PRIu64, twin_hash_family_name(hash.family), hash.seed);
 }
 
 static twin_status write_sketch(twin_buffer *out, const twin_scheme *scheme)
 {
-    return append(out, "%s", twin_sketch_name(scheme->minhash.sketch));
+    return append_format(out, "%s", twin_sketch_name(scheme->minhash.sketch));
 }
 
 static twin_status write_slots(twin_buffer *out, const twin_scheme *scheme)
 {
-    return append(out, "%zu", scheme->minhash.slots);
+    return append_format(out, "%zu", scheme->minhash.slots);
 }
 
 static twin_status write_seed(twin_buffer *out, const twin_scheme *scheme)
 {
-    return append(out, "%" PRIu64, scheme->minhash.seed);
+    return append_format(out, "%" PRIu64, scheme->minhash.seed);
 }
 
 static twin_status write_measure(twin_buffer *out, const twin_scheme *scheme)
 {
-    return append(out, "%s", twin_measure_name(scheme->measure));
+    return append_format(out, "%s", twin_measure_name(scheme->measure));
 }
 
 static twin_status write_threshold(twin_buffer *out, const twin_scheme *scheme)
@@ -101,22 +101,22 @@ static twin_status write_threshold(twin_buffer *out, const twin_scheme *scheme)
 
 static twin_status write_bands(twin_buffer *out, const twin_scheme *scheme)
 {
-    return append(out, "%zu", scheme->plan.bands);
+    return append_format(out, "%zu", scheme->plan.bands);
 }
 
 static twin_status write_rows(twin_buffer *out, const twin_scheme *scheme)
 {
-    return append(out, "%zu", scheme->plan.rows);
+    return append_format(out, "%zu", scheme->plan.rows);
 }
 
 static twin_status write_multiset(twin_buffer *out, const twin_scheme *scheme)
 {
-    return append(out, "%s", scheme->multiset ? "yes" : "no");
+    return append_format(out, "%s", scheme->multiset ? "yes" : "no");
 }
 
 /* ---- reading. Values end with a zero; false: not a value of this key. */
 
-static bool read_number(uint64_t *out, const char *value, int base)
+static bool read_scheme_number(uint64_t *out, const char *value, int base)
 {
     char *end;
     if (!strchr("0123456789abcdef", value[0]) || !value[0])
@@ -129,7 +129,7 @@ static bool read_number(uint64_t *out, const char *value, int base)
 static bool read_size(size_t *out, const char *value)
 {
     uint64_t number;
-    if (!read_number(&number, value, 10) || number == 0 || number > UINT32_MAX)
+    if (!read_scheme_number(&number, value, 10) || number == 0 || number > UINT32_MAX)
         return false;
     *out = (size_t)number;
     return true;
@@ -152,7 +152,7 @@ static bool read_key(uint64_t key[2], const char *value)
         return false;
     for (int i = 0; i < 2; i++) {
         memcpy(half, value + 16 * i, 16);
-        if (strspn(half, "0123456789abcdef") != 16 || !read_number(&key[i], half, 16))
+        if (strspn(half, "0123456789abcdef") != 16 || !read_scheme_number(&key[i], half, 16))
             return false;
     }
     return true;
@@ -169,7 +169,7 @@ static bool read_hash(twin_scheme *out, const char *value)
     twin_hash *hash = &out->shingle.hash;
     if (twin_hash_family_from_name(&hash->family, family) != TWIN_OK)
         return false;
-    return hash->family == TWIN_HASH_SIP ? read_key(hash->key, colon + 1) : read_number(&hash->seed, colon + 1, 10);
+    return hash->family == TWIN_HASH_SIP ? read_key(hash->key, colon + 1) : read_scheme_number(&hash->seed, colon + 1, 10);
 }
 
 static bool read_sketch(twin_scheme *out, const char *value)
@@ -184,7 +184,7 @@ static bool read_slots(twin_scheme *out, const char *value)
 
 static bool read_seed(twin_scheme *out, const char *value)
 {
-    return read_number(&out->minhash.seed, value, 10);
+    return read_scheme_number(&out->minhash.seed, value, 10);
 }
 
 static bool read_measure(twin_scheme *out, const char *value)
@@ -246,7 +246,7 @@ static twin_status write_line(twin_buffer *out, const twin_scheme *scheme)
     for (size_t i = 0; i < KEYS && status == TWIN_OK; i++) {
         if ((i == WORDS_KEY && !words) || (i == MULTISET_KEY && !scheme->multiset))
             continue; /* so that programs before multisets read those of sets, and refuse the others */
-        status = append(out, "%s%s=", i ? " " : "", keys[i].name);
+        status = append_format(out, "%s%s=", i ? " " : "", keys[i].name);
         if (status == TWIN_OK)
             status = keys[i].write(out, scheme);
     }

@@ -43,7 +43,7 @@ static twin_status copy_words(twin_signer *signer)
     return TWIN_OK;
 }
 
-static twin_status prepare(twin_signer *signer, twin_error *error)
+static twin_status prepare_signer(twin_signer *signer, twin_error *error)
 {
     twin_status status = twin_scheme_complete(&signer->scheme, error);
     if (status != TWIN_OK)
@@ -65,7 +65,7 @@ twin_status twin_signer_create(twin_signer **out, const twin_scheme *scheme, twi
     if (!signer)
         return twin__fail_memory(error);
     signer->scheme = scheme ? *scheme : twin_scheme_default();
-    twin_status status = prepare(signer, error);
+    twin_status status = prepare_signer(signer, error);
     if (status != TWIN_OK) {
         twin_signer_free(signer);
         return status;

@@ -34,7 +34,7 @@ static bool is_lock_file(int fd)
     return magic == MAGIC || (magic == 0 && found.st_size % SLOT_BYTES == 0);
 }
 
-static twin_status check(const char *path, const char *name, twin_error *error)
+static twin_status check_lock_file(const char *path, const char *name, twin_error *error)
 {
     int fd = open(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (fd < 0 && errno != ELOOP)
@@ -52,7 +52,7 @@ twin_status twin__lock_file_check(const char *path, twin_error *error)
     char *name = NULL;
     if (asprintf(&name, "%s-lock", path) < 0)
         return twin__fail_memory(error);
-    twin_status status = check(path, name, error);
+    twin_status status = check_lock_file(path, name, error);
     free(name);
     return status;
 }

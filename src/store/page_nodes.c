@@ -23,7 +23,7 @@ static size_t offset_of(const unsigned char *page, size_t i)
 }
 
 /* The bytes that the node takes in its page. */
-static uint64_t bytes_of(const unsigned char *node, bool branch)
+static uint64_t bytes_of_node(const unsigned char *node, bool branch)
 {
     uint64_t data = twin__get2(node) | (uint64_t)twin__get2(node + 2) << 16;
     if (branch)
@@ -62,7 +62,7 @@ static bool nodes_fill(const unsigned char *page, size_t page_bytes, size_t coun
         size_t offset = offset_of(page, i);
         if (offset % 2 || offset < upper || offset + TWIN__NODE_HEAD > page_bytes)
             return false;
-        uint64_t bytes = bytes_of(page + offset, branch);
+        uint64_t bytes = bytes_of_node(page + offset, branch);
         if (bytes > page_bytes - offset)
             return false;
         note(&begins, offset);

@@ -144,8 +144,8 @@ static twin_status hold_old(int *held, const char *path, const struct twin__stor
     return status;
 }
 
-static twin_status create(const char *temporary, const char *path, const struct twin__store_schema *schema,
-                          struct twin__store_create_options options, struct filling filling, twin_error *error)
+static twin_status create_file(const char *temporary, const char *path, const struct twin__store_schema *schema,
+                               struct twin__store_create_options options, struct filling filling, twin_error *error)
 {
     enum { MAP_BYTES = 1 << 20 };
     int held;
@@ -167,7 +167,7 @@ twin_status twin__store_create(const char *path, const struct twin__store_schema
     char *file = twin__store_follow(path), *temporary = file ? temporary_name(file) : NULL;
     struct filling filling = { MDB_CREATE, fill, context };
     twin_status status =
-        temporary ? create(temporary, file, schema, options, filling, error) : twin__fail_memory(error);
+        temporary ? create_file(temporary, file, schema, options, filling, error) : twin__fail_memory(error);
     free(file);
     free(temporary);
     return status;
@@ -310,7 +310,7 @@ static twin_status newest(uint64_t *out, twin__store *store, twin_error *error)
 }
 
 /* Nobody else writes, so what is copied is the last state. */
-static twin_status compact(twin__store *store, const char *temporary, struct filling touch, twin_error *error)
+static twin_status compact_store(twin__store *store, const char *temporary, struct filling touch, twin_error *error)
 {
     uint64_t number = 0;
     twin_status status = TWIN_OK;
@@ -330,7 +330,7 @@ twin_status twin__store_compact(twin__store *store, twin__store_write *touch, vo
 {
     struct filling filling = { 0, touch, context };
     char *temporary = temporary_name(store->path);
-    twin_status status = temporary ? compact(store, temporary, filling, error) : twin__fail_memory(error);
+    twin_status status = temporary ? compact_store(store, temporary, filling, error) : twin__fail_memory(error);
     free(temporary);
     return status;
 }

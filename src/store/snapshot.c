@@ -13,7 +13,7 @@
 #include "base/file.h"
 #include "store/pages.h"
 
-static twin_status fail(twin_error *error, const struct twin__snapshot *snapshot)
+static twin_status fail_snapshot(twin_error *error, const struct twin__snapshot *snapshot)
 {
     return twin__fail(error, TWIN_EFORMAT, "%s: %s", snapshot->path, snapshot->file.wrong);
 }
@@ -66,7 +66,7 @@ static twin_status read_main(struct twin__snapshot *snapshot, twin_error *error)
     if (!page || !file->seen)
         status = twin__fail_memory(error);
     else if (!check_main(snapshot, page))
-        status = fail(error, snapshot);
+        status = fail_snapshot(error, snapshot);
     free(page);
     return status;
 }
@@ -102,7 +102,7 @@ void twin__snapshot_free(struct twin__snapshot *snapshot)
     free(snapshot);
 }
 
-static bool check(struct twin__snapshot *snapshot, struct twin__snapshot_page page)
+static bool check_page(struct twin__snapshot *snapshot, struct twin__snapshot_page page)
 {
     struct twin__page_file *file = &snapshot->file;
     if (file->wrong[0])
@@ -118,11 +118,11 @@ twin_status twin__snapshot_check(struct twin__snapshot *snapshot, struct twin__s
     pthread_mutex_lock(&snapshot->lock);
     if (twin__snapshot_has_checked(snapshot, page.number))
         ;
-    else if (check(snapshot, page))
+    else if (check_page(snapshot, page))
         atomic_fetch_or_explicit(&snapshot->checked[page.number / 8], (unsigned char)(1u << page.number % 8),
                                  memory_order_release);
     else
-        status = fail(error, snapshot);
+        status = fail_snapshot(error, snapshot);
     pthread_mutex_unlock(&snapshot->lock);
     return status;
 }

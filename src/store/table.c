@@ -26,7 +26,7 @@ static MDB_val value_of(struct twin__bytes bytes)
     return (MDB_val){ bytes.length, (void *)bytes.at };
 }
 
-static struct twin__bytes bytes_of(MDB_val value)
+static struct twin__bytes bytes_of_value(MDB_val value)
 {
     return (struct twin__bytes){ value.mv_data, value.mv_size };
 }
@@ -38,9 +38,9 @@ twin_status twin__store_get(struct twin__bytes *out, twin__store_txn *txn, unsig
 {
     MDB_val k = record_key(txn, table, &key), value;
     if (!txn->writes)
-        return twin__tree_get(out, txn->map, table, bytes_of(k), error);
+        return twin__tree_get(out, txn->map, table, bytes_of_value(k), error);
     int code = mdb_get(txn->txn, twin__store_table_of(txn, table), &k, &value);
-    *out = code == MDB_SUCCESS ? bytes_of(value) : (struct twin__bytes){ 0 };
+    *out = code == MDB_SUCCESS ? bytes_of_value(value) : (struct twin__bytes){ 0 };
     return code == MDB_NOTFOUND ? TWIN_OK : twin__store_answer(txn, code, error);
 }
 
@@ -55,8 +55,8 @@ static unsigned flags_of(enum twin__store_put how)
 }
 
 /* For MDB_RESERVE, `value` becomes the room. */
-static twin_status put(twin__store_txn *txn, unsigned table, uint64_t key, MDB_val *value, unsigned flags,
-                       twin_error *error)
+static twin_status put_value(twin__store_txn *txn, unsigned table, uint64_t key, MDB_val *value, unsigned flags,
+                             twin_error *error)
 {
     MDB_val k = record_key(txn, table, &key);
     txn->written += value->mv_size;
@@ -67,14 +67,14 @@ twin_status twin__store_put(twin__store_txn *txn, unsigned table, uint64_t key, 
                             enum twin__store_put how, twin_error *error)
 {
     MDB_val v = value_of(value);
-    return put(txn, table, key, &v, flags_of(how), error);
+    return put_value(txn, table, key, &v, flags_of(how), error);
 }
 
 twin_status twin__store_reserve(void **out, twin__store_txn *txn, unsigned table, uint64_t key, size_t length,
                                 enum twin__store_put how, twin_error *error)
 {
     MDB_val v = { length, NULL };
-    twin_status status = put(txn, table, key, &v, MDB_RESERVE | flags_of(how), error);
+    twin_status status = put_value(txn, table, key, &v, MDB_RESERVE | flags_of(how), error);
     *out = v.mv_data;
     return status;
 }
@@ -124,7 +124,7 @@ static twin_status arrive(struct twin__store_record *out, const struct twin__sto
         return twin__store_answer(cursor->txn, code, error);
     if (key.mv_size != sizeof out->key)
         return twin__store_fail_damaged(error, cursor->txn->store, "a key is not a number");
-    *out = (struct twin__store_record){ .key = twin__get8(key.mv_data), .value = bytes_of(value) };
+    *out = (struct twin__store_record){ .key = twin__get8(key.mv_data), .value = bytes_of_value(value) };
     return TWIN_OK;
 }
 

@@ -32,8 +32,8 @@ static struct twin__page_bounds bounds_of(const struct twin__tree_path *path, un
 }
 
 /* Enters page `number` into the path at `depth`. */
-static twin_status enter(struct twin__tree_path *path, struct twin__tree_map map, struct twin__page_checked *tree,
-                         uint64_t number, unsigned depth, twin_error *error)
+static twin_status enter_tree(struct twin__tree_path *path, struct twin__tree_map map,
+                              struct twin__page_checked *tree, uint64_t number, unsigned depth, twin_error *error)
 {
     struct twin__snapshot *snapshot = map.snapshot;
     const unsigned char *page = map.pages + number * snapshot->file.page_bytes;
@@ -91,7 +91,7 @@ static twin_status descend(struct twin__tree_path *path, struct twin__tree_map m
 {
     bool numbers = twin__pages_by_number(tree->kind);
     for (;; depth++) {
-        twin_status status = enter(path, map, tree, number, depth, error);
+        twin_status status = enter_tree(path, map, tree, number, depth, error);
         if (status != TWIN_OK)
             return status;
         struct twin__tree_level *level = &path->levels[depth - 1];

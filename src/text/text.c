@@ -154,7 +154,7 @@ struct folding {
  * bytes that grow threefold, as ill-formed ones do. */
 enum { RUN = 1024, SLACK = 64 };
 
-static twin_status make_room(const struct folding *f)
+static twin_status make_room_for_fold(const struct folding *f)
 {
     size_t left = (size_t)(f->end - f->p);
     return twin_buffer_reserve(f->out, left + 3 * (left < RUN ? left : RUN) + SLACK);
@@ -348,7 +348,7 @@ static twin_status fold_on(twin_buffer *out, uint64_t *bad, bool *after_blank, t
     const struct kernels *kernels = twin__kernels();
     twin_status status = TWIN_OK;
     while (f.p < f.end && status == TWIN_OK) {
-        status = make_room(&f);
+        status = make_room_for_fold(&f);
         if (status != TWIN_OK)
             break;
         fold_ascii(&f, kernels);
@@ -391,7 +391,7 @@ static const unsigned char *skip_good(const unsigned char **at, const unsigned c
     return *bad == before ? end : good;
 }
 
-static twin_status check(twin_buffer *out, uint64_t *bad, twin_text text)
+static twin_status check_utf8(twin_buffer *out, uint64_t *bad, twin_text text)
 {
     const unsigned char *p = (const unsigned char *)text.bytes, *end = p + text.length;
     twin_status status = twin_buffer_reserve(out, text.length);
@@ -417,7 +417,7 @@ twin_status twin_text_normalise(twin_buffer *out, uint64_t *replaced, twin_text 
         return TWIN_OK;
     switch (normal) {
     case TWIN_NORMAL_FOLD: status = fold(out, &bad, text); break;
-    case TWIN_NORMAL_CHECK: status = check(out, &bad, text); break;
+    case TWIN_NORMAL_CHECK: status = check_utf8(out, &bad, text); break;
     case TWIN_NORMAL_BYTES: status = twin_buffer_append(out, text.bytes, text.length); break;
     default: return twin__fail(NULL, TWIN_EINVAL, "unknown normalisation %d", (int)normal);
     }
@@ -480,7 +480,7 @@ twin_status twin__normalise_piece(twin_buffer *out, struct twin__normaliser *sta
     state->rest = (twin_text){ (const char *)cut, (size_t)(end - cut) };
     switch (state->normal) {
     case TWIN_NORMAL_FOLD: return fold_next(out, state, piece);
-    case TWIN_NORMAL_CHECK: return check(out, &state->replaced, piece);
+    case TWIN_NORMAL_CHECK: return check_utf8(out, &state->replaced, piece);
     case TWIN_NORMAL_BYTES: return twin_buffer_append(out, piece.bytes, piece.length);
     }
     return TWIN_EINVAL;
