@@ -4,7 +4,6 @@
  * (dedup_output.c). A summary on standard error follows, or statistics as JSON. */
 #include "commands.h"
 #include "dedup_output.h"
-#include "dedup_paths.h"
 #include "dedup_resume.h"
 #include "dedup_rule.h"
 #include "dedup_update.h"

@@ -1,7 +1,6 @@
 /* cmd_filter.c — twinsift filter: what is kept of the shards. */
 #include "commands.h"
 #include "dedup_output.h"
-#include "dedup_paths.h"
 #include "dedup_rule.h"
 #include "steps.h"
 #include "support/messages.h"

@@ -4,9 +4,8 @@
  * standard input is copied to standard output with the verdict in its headers. The exit statuses are those of other
  * mail filters, so an error is 3. */
 #include "commands.h"
-#include "mail_bulk.h"
-#include "mail_explain.h"
 #include "mail_model.h"
+#include "support/mail_evidence.h"
 #include "support/messages.h"
 #include "support/results.h"
 #include "support/verdict_text.h"

@@ -4,8 +4,7 @@
  * their shingles, as pairs computes it; their differences are of words (twin_diff). */
 #include "commands.h"
 #include "read_documents.h"
-#include "show_diff.h"
-#include "show_method.h"
+#include "show.h"
 #include "support/escape.h"
 #include "support/inputs.h"
 #include "support/paths.h"

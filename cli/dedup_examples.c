@@ -2,7 +2,7 @@
  *
  * The largest groups show what was dropped for what, the least similar pairs whether the threshold is right. Texts come
  * from strangers and are escaped. */
-#include "dedup_examples.h"
+#include "dedup_output.h"
 
 #include "support/escape.h"
 

@@ -1,7 +1,7 @@
 /* dedup_html.c — the report of twinsift dedup as one self-contained HTML page: what was run, counts, plots, examples.
  *
  * Plots are bars drawn as SVG in the page, so neither gnuplot nor a network is needed to see them. */
-#include "dedup_examples.h"
+#include "dedup_output.h"
 
 #include "support/command.h"
 #include "support/escape.h"

@@ -2,7 +2,7 @@
  *
  * Nothing of it is believed before its last line has been found, and count and checksum there are those of the lines
  * before. The lines that are not documents have the very form in which they are written here. */
-#include "dedup_journal.h"
+#include "dedup_update.h"
 
 #include "fingerprint.h"
 #include "index_file.h"

@@ -1,8 +1,6 @@
 /* dedup_output.c — what twinsift dedup writes: kept records and groups. Every output is staged: written, next to its final
  * name. All of them get their names at the end, so that a run that fails changes nothing. */
 #include "dedup_output.h"
-#include "dedup_paths.h"
-#include "dedup_records.h"
 
 #include "support/messages.h"
 #include "support/output_file.h"

@@ -1,4 +1,4 @@
-/* dedup_output.h — what twinsift dedup writes: kept records, groups, a report. */
+/* dedup_output.h — what twinsift dedup writes, and where: kept records, groups, a report. */
 #ifndef TWIN_DEDUP_OUTPUT_H
 #define TWIN_DEDUP_OUTPUT_H
 
@@ -114,5 +114,53 @@ size_t largest_groups(const twin_dedup_group *out[LARGEST_GROUPS], const twin_de
 
 /* How many bytes of a text to show: at most `most`, and whole characters. */
 size_t excerpt_length(twin_text text, size_t most);
+
+/* ---- dedup_records.c: the records of one input */
+
+/* Documents begin .. end - 1 are those of one input. */
+struct dedup_range {
+    uint32_t source;
+    size_t begin, end;
+};
+
+/* Whether the document is one of those that are written. */
+static inline bool dedup_is_chosen(const struct dedup_result *result, size_t document)
+{
+    return (twin_dedup_keepers(result->dedup)[document] == document) != result->of_dropped;
+}
+
+/* About how many bytes those that are written have. */
+uint64_t dedup_record_bytes(const struct dedup_result *result, struct dedup_range range);
+
+/* Writes them byte for byte, each with a line end. On false the error has been reported. */
+bool write_dedup_records(FILE *out, const struct dedup_result *result, struct dedup_range range);
+
+/* ---- dedup_examples.c: the examples in the report */
+
+/* Writes them as parts of an HTML page: the largest groups, and the least similar pairs, within the collection and with
+ * what is known elsewhere. */
+void write_dedup_examples(FILE *out, const struct dedup_result *result);
+
+/* ---- dedup_paths.c: where is written, and that this is nothing that is read */
+
+/* What a run writes, and what it reads besides its inputs. */
+struct dedup_paths {
+    const char *output, *dropped, *groups, *report; /* NULL: none; "-": standard output */
+    const char *update;
+    const struct option_texts *against; /* NULL: none */
+    const struct request_base *base;    /* the inputs, or the files of steps, as they were given */
+};
+
+/* Whether each output has a folder, nothing that is read would be overwritten, and no two outputs are one file; on
+ * false the error has been reported. To be called before anything is read: it may take hours to reach the output. */
+bool dedup_paths_are_good(const struct dedup_paths *paths, const twin_input *input);
+
+/* Says if one file is given twice, be it under another name or in a folder: nobody means that. */
+void remark_same_inputs(const twin_input *input);
+
+/* The output of each input in a folder, which ends in a slash, or in its subfolders if inputs have the same name. Free it
+ * with free_names(). NULL: out of memory. */
+char **names_in_folder(const char *folder, const twin_input *input);
+void free_names(char **names, const twin_input *input);
 
 #endif

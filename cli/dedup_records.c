@@ -3,7 +3,7 @@
  * Documents are numbered in the order of the input, so the records of one input are consecutive and their offsets
  * increase. They are read in blocks, without parsing, and written in order. While one worker writes, others read ahead,
  * into blocks that are free. Whoever has read the block that is next writes it, and then all that are ready after it. */
-#include "dedup_records.h"
+#include "dedup_output.h"
 
 #include "support/messages.h"
 

@@ -4,7 +4,7 @@
  * name of the output, that is part of the name of its journal. */
 #include "dedup_update.h"
 
-#include "dedup_paths.h"
+#include "dedup_output.h"
 #include "fingerprint.h"
 #include "index_file.h"
 #include "support/messages.h"

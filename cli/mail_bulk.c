@@ -3,7 +3,7 @@
  * One thread reads files into a batch. When it is full the workers take its messages, each with a reader and a handle
  * of the model of its own, and every message has a place for its verdict. So the results are the same for any number
  * of workers. */
-#include "mail_bulk.h"
+#include "mail_model.h"
 
 #include "support/messages.h"
 

@@ -2,10 +2,10 @@
  *
  * For each label: how the score adds up, how often its sender was learnt, the nearest messages, and the words with the
  * largest weights; then the nearest message of all next to this one. */
-#include "mail_explain.h"
-
 #include "mail_model.h"
-#include "show_diff.h"
+#include "support/mail_evidence.h"
+
+#include "show.h"
 #include "support/escape.h"
 #include "support/messages.h"
 #include "support/terminal.h"

@@ -69,4 +69,19 @@ int64_t mail_now(void);
 enum { MAIL_DAY_ROOM = 32 };
 const char *mail_day(char out[MAIL_DAY_ROOM], int64_t time);
 
+/* ---- mail_bulk.c: many messages checked by several threads, with results in the order of the messages */
+
+/* Called with each verdict in turn, by the thread that began; `mail` knows what it refers to. False, after reporting
+ * an error, stops. */
+typedef bool mail_bulk_visit(void *context, twin_mail *mail, const twin_mail_verdict *verdict, twin_text path);
+
+/* Checks the messages that the arguments name. On false the error has been reported. */
+bool mail_check_bulk(struct mail_request *request, twin_mail *mail, twin_mail_check_options options, twin_exec exec,
+                     mail_bulk_visit *visit, void *context);
+
+/* ---- mail_explain.c: a verdict in words: which evidence spoke, how strongly, and what in the message did */
+
+/* Prints the evidence below a verdict, and the nearest known message beside this one, if its text is kept. */
+void explain_verdict(twin_mail *mail, const twin_message *message, const twin_mail_verdict *verdict, bool color);
+
 #endif

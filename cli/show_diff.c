@@ -4,7 +4,7 @@
  * Korean) is a piece of its own, and what does not fit into a line is cut. Lines are broken between pieces. Side by
  * side, a line of the left and one of the right text are filled at the same time: what is equal is added to both, and
  * when either is full both are printed, so that equal words stay next to each other. */
-#include "show_diff.h"
+#include "show.h"
 
 #include "support/escape.h"
 #include "support/terminal.h"

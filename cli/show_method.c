@@ -4,7 +4,7 @@
  * signatures, which agree as often as the sets are alike; bands, of which one that agrees makes a candidate.
  * --permutations does by hand what signatures do with hashes, on the matrix of the textbook (Leskovec, Rajaraman, Ullman:
  * Mining of Massive Datasets, chapter 3). */
-#include "show_method.h"
+#include "show.h"
 
 #include "support/escape.h"
 #include "support/messages.h"

@@ -1,6 +1,6 @@
-/* show_diff.h — prints what two texts have in common and where they differ. */
-#ifndef TWIN_SHOW_DIFF_H
-#define TWIN_SHOW_DIFF_H
+/* show.h — prints what two texts have in common and where they differ, and how the method sees them. */
+#ifndef TWIN_SHOW_H
+#define TWIN_SHOW_H
 
 #include <stdio.h>
 #include <twinsift/twinsift.h>
@@ -16,5 +16,13 @@ void print_unified(FILE *out, twin_text a, twin_text b, const twin_edit_spans *s
 
 /* False: out of memory. */
 bool print_side_by_side(FILE *out, twin_text a, twin_text b, const twin_edit_spans *spans, struct diff_style style);
+
+/* ---- show_method.c: how the method sees two documents, and why it works */
+
+/* Prints shingles, slots and bands of two texts, and which agree. On false the error has been reported. */
+bool print_method(FILE *out, const twin_scheme *scheme, const twin_text texts[2], bool json, bool color);
+
+/* Prints a worked example: four documents, seven shingles, three permutations. */
+void print_permutations(FILE *out, bool color);
 
 #endif
