@@ -5,7 +5,7 @@
 #include "base/exec.h"
 #include "base/scratch.h"
 #include "base/stages.h"
-#include "index/write.h"
+#include "index/draft.h"
 
 enum { CHUNK = 64 }; /* documents that a worker takes at once */
 

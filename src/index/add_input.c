@@ -10,8 +10,8 @@
 #include "base/exec.h"
 #include "base/scratch.h"
 #include "base/stages.h"
+#include "index/draft.h"
 #include "index/ingest.h"
-#include "index/write.h"
 
 enum { BATCH_DOCUMENTS = 20000, BATCH_BYTES = 128 << 20 };
 

@@ -1,6 +1,6 @@
 /* answer.c — an answer lists the documents of the sets that a query found, by label and age, the most similar set
  * first. */
-#include "index/answer.h"
+#include "index/view.h"
 
 #include <stdlib.h>
 

@@ -72,4 +72,10 @@ bool twin__index_shares_by_set(const twin_index_options *options);
 twin_digest twin__index_text_digest(const twin_index *index, twin_text text);
 twin_hash twin__index_text_hash(const twin_index *index); /* of the digest */
 
+/* ---- write.c: batches go to the file */
+
+/* Writes a batch in one transaction, and empties it when it is written. */
+twin_status twin__index_batch_write(twin_index_change *change, twin_index *index, struct twin__index_batch *batch,
+                                    twin_error *error);
+
 #endif

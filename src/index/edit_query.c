@@ -11,9 +11,8 @@
 #include "base/error.h"
 #include "edit_join/edit_join_private.h"
 #include "edit_join/segments.h"
-#include "index/answer.h"
 #include "index/edits.h"
-#include "index/query.h"
+#include "index/view.h"
 #include "sketch/set.h"
 #include "sketch/signer.h"
 

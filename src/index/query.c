@@ -4,7 +4,7 @@
  * the posting lists of every run. They are verified as those of a collection are (join/query.h). Sets then become
  * documents (answer.c). Everything a query needs is in its view, so a worker that answers many queries allocates
  * little; many queries are shared out to workers with a view each, all of one transaction. */
-#include "index/query.h"
+#include "index/view.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -13,7 +13,6 @@
 #include "base/error.h"
 #include "base/exec.h"
 #include "base/stages.h"
-#include "index/answer.h"
 #include "index/draft.h"
 #include "index/edits.h"
 #include "sketch/set.h"

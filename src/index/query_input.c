@@ -10,7 +10,7 @@
 #include "base/exec.h"
 #include "base/stages.h"
 #include "index/ingest.h"
-#include "index/query.h"
+#include "index/view.h"
 
 /* An answer that waits for its turn: its entries and ids are among those of the worker that found it. */
 struct kept_answer {

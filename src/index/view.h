@@ -48,4 +48,21 @@ twin_index_entry twin__index_entry_of(uint64_t number, const struct twin__index_
 twin_status twin__index_views_create(twin_index_view ***out, int count, twin_index *index, twin_error *error);
 void twin__index_views_free(twin_index_view **views, int count);
 
+/* ---- answer.c: an answer lists the documents of the sets that a query found */
+
+/* Adds the documents of view->hits, as many as are wanted, to the answer, which is empty. */
+twin_status twin__index_answer_fill(twin_index_answer *out, twin_index_view *view, twin_index_query_options options,
+                                    twin_error *error);
+
+/* ---- query.c: the documents of an index that are similar to a query */
+
+/* Replaces the answer by the documents that are similar to a text or a set. */
+twin_status twin__index_query_run(twin_index_answer *out, twin_index_view *view, twin_index_query_options options,
+                                  const twin_index_document *document, twin_error *error);
+
+/* A set that is in a list but not there was removed, and then it has no members either. The cursor is opened when it is
+ * needed first. */
+twin_status twin__index_expect_removed(struct twin__store_cursor *members, const twin_index_view *view, uint64_t set,
+                                       twin_error *error);
+
 #endif

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/stages.h"
 #include "index/blocks.h"
-#include "index/write.h"
+#include "index/draft.h"
 #include "index/writer.h"
 #include "kernels/sort.h"
 

@@ -36,4 +36,10 @@ bool twin__path_fits(const char *path, const char *const *globs);
  * it cannot. */
 int twin__folder_open(int fd, const char *path, int flags);
 
+/* ---- mail_files.c: which files of a folder are mail */
+
+/* Removes from the list what is not mail: of a Maildir everything but the messages in cur/ and new/, of these drafts
+ * and those marked for deletion (flags D and T), and files whose names begin with a dot. */
+twin_status twin__mail_files(struct folder *files);
+
 #endif

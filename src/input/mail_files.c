@@ -3,7 +3,7 @@
  * A Maildir is a folder with folders cur and new, whose files are messages; tmp has messages that are still being
  * written, and next to them mail programs keep files of their own. A file in cur has its flags after ":2,"; these are
  * heeded also where cur itself is the folder that is read. */
-#include "input/mail_files.h"
+#include "input/folder_list.h"
 
 #include <stdlib.h>
 #include <string.h>

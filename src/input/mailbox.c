@@ -18,7 +18,6 @@
 #include "base/scratch.h"
 #include "input/failure.h"
 #include "input/folder_list.h"
-#include "input/mail_files.h"
 #include "input/mbox.h"
 #include "input/numbered.h"
 #include "input/unpack.h"

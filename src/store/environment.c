@@ -26,7 +26,6 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "store/lock_file.h"
 #include "store/pages.h"
 #include "store/replace.h"
 

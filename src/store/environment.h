@@ -101,4 +101,11 @@ void twin__environment_end_read(struct twin__environment_reading reading, struct
 /* Addresses, not memory: 64 GiB, or four times the file, is mapped ahead so that the map seldom has to grow. */
 #define TWIN__STORE_MAP_BYTES ((size_t)64 << 30)
 
+/* ---- lock_file.c: FILE-lock, before LMDB opens it */
+
+/* TWIN_OK when there is no FILE-lock, or it is LMDB's; TWIN_EINVAL when it is a link or any other file, which LMDB
+ * would overwrite. Call it only while this process does not have the file open: closing the lock file drops its
+ * locks. */
+twin_status twin__lock_file_check(const char *path, twin_error *error);
+
 #endif

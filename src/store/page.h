@@ -170,4 +170,9 @@ bool twin__page_kind_of(enum twin__page_kind *out, const struct twin__page_tree 
 bool twin__page_check(struct twin__page_file *file, struct twin__page_checked *tree, const unsigned char *page,
                       uint64_t number, unsigned depth, struct twin__page_bounds bounds);
 
+/* ---- page_walk.c: a walk through all trees of a file */
+
+/* TWIN_OK with what is wrong, if anything, in file->wrong; TWIN_ENOMEM. */
+twin_status twin__page_walk(struct twin__page_file *file);
+
 #endif

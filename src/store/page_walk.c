@@ -3,7 +3,7 @@
  * Each page is checked when it is reached (page_check.c), and what was counted on the way must be what the tree's
  * record says: so nothing is missing either. Pages are read by calls, not through a map: one call per page, for
  * leaves are scattered, and a map is not faster (docs/decisions/0062). */
-#include "store/page_walk.h"
+#include "store/page.h"
 
 #include <stdlib.h>
 

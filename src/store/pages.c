@@ -15,7 +15,6 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "store/page.h"
-#include "store/page_walk.h"
 #include "store/pages.h"
 
 enum { META_BYTES = 152, VERSION = 1 };
