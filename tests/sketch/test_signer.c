@@ -136,6 +136,37 @@ static void stop_words_are_copied(void **state)
     twin_signer_free(signer);
 }
 
+/* The scratch of a caller: made by the first call, used by all, and the results are those of the steps. */
+static void a_scratch_is_made_by_the_first_call(void **state)
+{
+    (void)state;
+    const twin_text text = { "One Text,  and  another", 23 };
+    twin_signer *signer;
+    twin_scratch *scratch = NULL;
+    twin_set set;
+    twin_text normalised;
+    const uint64_t *hashes;
+    size_t count;
+    uint32_t signature[128], again[128];
+    assert_int_equal(twin_signer_create(&signer, NULL, NULL), TWIN_OK);
+    assert_int_equal(twin_signer_text(signature, &set, signer, NULL, text), TWIN_EINVAL);
+    assert_int_equal(twin_signer_text(signature, &set, signer, &scratch, text), TWIN_OK);
+    assert_non_null(scratch);
+    size_t items = set.count;
+    assert_int_equal(twin_signer_shingles(&normalised, &hashes, &count, signer, &scratch, text), TWIN_OK);
+    assert_int_equal(normalised.length, 21);
+    assert_memory_equal(normalised.bytes, "one text, and another", 21);
+    assert_int_equal(count, 21 - 8);
+    assert_int_equal(count, items);
+    twin_signer_sign(again, signer, hashes, count);
+    assert_memory_equal(signature, again, sizeof signature);
+    assert_int_equal(twin_signer_shingles(&normalised, &hashes, &count, signer, &scratch, (twin_text){ 0 }), TWIN_OK);
+    assert_int_equal(normalised.length + count, 0);
+    twin_scratch_free(scratch);
+    twin_scratch_free(NULL);
+    twin_signer_free(signer);
+}
+
 static void wrong_schemes_are_refused(void **state)
 {
     (void)state;
@@ -150,9 +181,8 @@ static void wrong_schemes_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_signer_takes_all_steps),
-        cmocka_unit_test(many_are_signed_as_one_by_one),
-        cmocka_unit_test(stop_words_are_copied),
+        cmocka_unit_test(a_signer_takes_all_steps),  cmocka_unit_test(many_are_signed_as_one_by_one),
+        cmocka_unit_test(stop_words_are_copied),     cmocka_unit_test(a_scratch_is_made_by_the_first_call),
         cmocka_unit_test(wrong_schemes_are_refused),
     };
     return cmocka_run_group_tests(tests, draw_texts, NULL);
