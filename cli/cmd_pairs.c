@@ -212,7 +212,7 @@ static twin_similar_options similar_options(const struct pairs_run *run, twin_pr
                                    .threshold = run->scheme.threshold,
                                    .method = request->method,
                                    .top = request->top,
-                                   .bands = { run->scheme.plan, (uint32_t)request->buckets },
+                                   .bands = { .plan = run->scheme.plan, .buckets = (uint32_t)request->buckets },
                                    /* groups need all at once */
                                    .spill_after = request->groups ? 0 : MATCHES_IN_MEMORY,
                                    .temp_folder = temp_folder(&request->shared),

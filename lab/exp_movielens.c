@@ -82,9 +82,11 @@ static void read_users(struct users *out, const struct lab *lab, const struct da
     char other[PATH_ROOM];
     const char *path = file;
     twin_error error = { 0 };
-    twin_collection_options options = { .scheme.shingle = { .width = 1 }, /* not used, but checked */
-                                        .scheme.minhash = { sketch, SLOTS, seed_of(lab->seed, 1500) },
-                                        .exec = lab->exec };
+    twin_collection_options options = {
+        .scheme.shingle = { .width = 1 }, /* not used, but checked */
+        .scheme.minhash = { .sketch = sketch, .slots = SLOTS, .seed = seed_of(lab->seed, 1500) },
+        .exec = lab->exec
+    };
     FILE *converted = strcmp(data->separator, "\t") == 0 ? NULL : convert(file, data->separator);
     if (converted) {
         file_path(other, converted);

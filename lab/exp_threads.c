@@ -90,10 +90,14 @@ static void run_once(struct result *out, const char *path, twin_exec exec, uint6
     twin_error error = { 0 };
     const twin_match *matches;
     static const twin_hash xxh3 = { .family = TWIN_HASH_XXH3 };
-    twin_collection_options reading = { .scheme.shingle = { .kind = TWIN_SHINGLE_CHAR, .width = 9, .hash = xxh3 },
-                                        .scheme.minhash = { TWIN_SKETCH_CLASSIC, 200, seed },
-                                        .exec = exec };
-    twin_similar_options finding = { .threshold = 0.5, .bands = { { 40, 5 }, 5000 }, .exec = exec };
+    twin_collection_options reading = {
+        .scheme.shingle = { .kind = TWIN_SHINGLE_CHAR, .width = 9, .hash = xxh3 },
+        .scheme.minhash = { .sketch = TWIN_SKETCH_CLASSIC, .slots = 200, .seed = seed },
+        .exec = exec
+    };
+    twin_similar_options finding = { .threshold = 0.5,
+                                     .bands = { .plan = { 40, 5 }, .buckets = 5000 },
+                                     .exec = exec };
     twin_input_options opening = { .as = TWIN_INPUT_AS_JSONL, .chunk_bytes = 1 << 16 };
     expect(twin_input_open(&input, &path, 1, opening, &error), path, &error);
     expect(twin_collection_read(&collection, input, reading, &error), path, &error);

@@ -62,7 +62,7 @@ static void world_end(struct world *world)
 
 static twin_dedup_options thorough(twin_preference preference, twin_exec exec)
 {
-    return (twin_dedup_options){ .search = { .threshold = THRESHOLD, .bands = { { SLOTS, 1 }, 0 }, .exec = exec },
+    return (twin_dedup_options){ .search = { .threshold = THRESHOLD, .bands.plan = { SLOTS, 1 }, .exec = exec },
                                  .preference = preference };
 }
 
@@ -236,7 +236,7 @@ static void keep_bodies(size_t *out, const size_t *order, twin_preference prefer
     assert_int_equal(twin_input_from_texts(&input, documents, BODY_COUNT, (twin_input_options){ 0 }, NULL), TWIN_OK);
     twin_collection *collection = read_collection(input, plain_options("word:1"));
     twin_dedup *dedup =
-        find(collection, (twin_dedup_options){ .search = { .threshold = .7, .bands = { { 128, 1 }, 0 } },
+        find(collection, (twin_dedup_options){ .search = { .threshold = .7, .bands.plan = { 128, 1 } },
                                                .preference = preference });
     for (size_t i = 0; i < BODY_COUNT; i++)
         out[order[i]] = order[twin_dedup_keepers(dedup)[i]];
@@ -300,7 +300,7 @@ static void a_chain_loses_only_what_is_similar_to_one_that_stays(void **state)
     static twin_memory_document documents[LINKS];
     twin_input *input;
     twin_collection *collection = read_chain(&input, texts, documents);
-    twin_dedup_options options = { .search = { .threshold = .9, .bands = { { 128, 1 }, 0 } } };
+    twin_dedup_options options = { .search = { .threshold = .9, .bands.plan = { 128, 1 } } };
     twin_dedup *dedup = find(collection, options);
     for (uint32_t i = 0; i < LINKS; i++)
         assert_int_equal(twin_dedup_keepers(dedup)[i], i - i % 2);
@@ -333,7 +333,7 @@ static void excluded_documents_decide_nothing(void **state)
     twin_input *input;
     assert_int_equal(twin_input_from_texts(&input, documents, COUNT, (twin_input_options){ 0 }, NULL), TWIN_OK);
     twin_collection *collection = read_collection(input, plain_options("word:1"));
-    twin_dedup_options options = { .search = { .threshold = .7, .bands = { { 128, 1 }, 0 } }, .excluded = excluded };
+    twin_dedup_options options = { .search = { .threshold = .7, .bands.plan = { 128, 1 } }, .excluded = excluded };
     for (int chain = 0; chain < 2; chain++) {
         options.chain = chain;
         twin_dedup *dedup = find(collection, options);

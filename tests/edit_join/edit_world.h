@@ -138,7 +138,7 @@ static inline twin_edit_join_options near_options(double ratio, size_t edits, tw
     return (twin_edit_join_options){ .ratio = ratio,
                                      .limit_edits = edits != TWIN_EDIT_FAR,
                                      .edits = edits,
-                                     .minhash = { TWIN_SKETCH_FAST, 128, 1 },
+                                     .minhash = { .sketch = TWIN_SKETCH_FAST, .slots = 128, .seed = 1 },
                                      .exec = exec };
 }
 

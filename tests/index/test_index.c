@@ -342,7 +342,7 @@ static void what_was_fixed_is_read_back(void **state)
                                                      .hash = { TWIN_HASH_SIP, 0, { 11, 12 } },
                                                      .stop_words = words,
                                                      .stop_word_count = 2 },
-                                 .scheme.minhash = { TWIN_SKETCH_CLASSIC, 60, 9 },
+                                 .scheme.minhash = { .sketch = TWIN_SKETCH_CLASSIC, .slots = 60, .seed = 9 },
                                  .scheme.threshold = 0.7,
                                  .scheme.plan = { 12, 5 },
                                  .keep = TWIN_KEEP_TEXT };

@@ -117,7 +117,7 @@ static void auditing_everything_is_counting(void **state)
         twin_similar *similar = find(&world, (twin_similar_options){ .measure = runs[r].measure,
                                                                      .verify = runs[r].verify,
                                                                      .threshold = runs[r].threshold,
-                                                                     .bands = { runs[r].plan, 0 },
+                                                                     .bands.plan = runs[r].plan,
                                                                      .exec = serial });
         uint64_t truth, found, reported = twin__similar_matches(&matches, similar);
         count_pairs(&truth, &found, &world, similar, runs[r].measure, runs[r].threshold);
@@ -126,7 +126,7 @@ static void auditing_everything_is_counting(void **state)
             similar = find(&world, (twin_similar_options){ .measure = runs[r].measure,
                                                            .verify = runs[r].verify,
                                                            .threshold = runs[r].threshold,
-                                                           .bands = { runs[r].plan, 0 },
+                                                           .bands.plan = runs[r].plan,
                                                            .spill_after = 5,
                                                            .exec = serial });
         }
@@ -178,7 +178,7 @@ static void only_the_best_count_when_asked(void **state)
     world_begin(&world, 3);
     size_t count = twin__collection_distinct(&distinct, world.collection);
     twin_similar *similar =
-        find(&world, (twin_similar_options){ .threshold = .8, .bands = { { 64, 2 }, 0 }, .exec = serial });
+        find(&world, (twin_similar_options){ .threshold = .8, .bands.plan = { 64, 2 }, .exec = serial });
     size_t match_count = twin__similar_matches(&matches, similar);
     for (size_t top = 1; top < 4; top++) {
         uint64_t truth = 0, found = 0;
@@ -218,7 +218,7 @@ static void every_document_is_as_likely_to_be_drawn(void **state)
     const uint32_t *distinct;
     size_t count = twin__collection_distinct(&distinct, world.collection);
     twin_similar *similar =
-        find(&world, (twin_similar_options){ .threshold = .5, .bands = { { 128, 1 }, 0 }, .exec = serial });
+        find(&world, (twin_similar_options){ .threshold = .5, .bands.plan = { 128, 1 }, .exec = serial });
     double mean = 0, squares = 0, sum = 0;
     for (size_t i = 0; i < count; i++) {
         double partners = 0;
@@ -246,7 +246,7 @@ static void a_part_sees_a_part(void **state)
     struct world world;
     world_begin(&world, 3);
     twin_similar *similar =
-        find(&world, (twin_similar_options){ .threshold = .5, .bands = { { 16, 8 }, 0 }, .exec = serial });
+        find(&world, (twin_similar_options){ .threshold = .5, .bands.plan = { 16, 8 }, .exec = serial });
     uint64_t all, found;
     count_pairs(&all, &found, &world, similar, TWIN_JACCARD, .5);
     uint64_t last = 0;
@@ -275,7 +275,7 @@ static void nothing_to_find_is_all_found(void **state)
     struct world world;
     world_begin(&world, 5);
     twin_similar *similar =
-        find(&world, (twin_similar_options){ .threshold = 1, .bands = { { 16, 8 }, 0 }, .exec = serial });
+        find(&world, (twin_similar_options){ .threshold = 1, .bands.plan = { 16, 8 }, .exec = serial });
     for (size_t documents = 5; documents < 20; documents += 10) {
         twin_audit audit =
             run(&world, similar, (twin_audit_options){ .documents = documents, .threshold = 1, .exec = serial });
@@ -298,7 +298,7 @@ static void a_document_that_changed_fails_the_audit(void **state)
     twin_input *input = open_input(corpus.folder, (twin_input_options){ 0 });
     struct world world = { .input = input, .collection = read_collection(input, plain_options("word:1")) };
     twin_similar *similar =
-        find(&world, (twin_similar_options){ .threshold = .5, .bands = { { 128, 1 }, 0 }, .exec = serial });
+        find(&world, (twin_similar_options){ .threshold = .5, .bands.plan = { 128, 1 }, .exec = serial });
     corpus_write(&corpus, "c.txt", "nothing like those");
     for (int e = 0; e < EXECS; e++) {
         twin_audit_options options = { .documents = 3, .threshold = .5 };

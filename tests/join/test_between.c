@@ -164,14 +164,14 @@ static void all_pairs_between_are_found_and_no_other(void **state)
                             check(&world,
                                   (twin_similar_options){ .threshold = thresholds[t],
                                                           .measure = (twin_measure)measure,
-                                                          .bands = { { SLOTS, 1 }, 0 },
+                                                          .bands.plan = { SLOTS, 1 },
                                                           .spill_after = most,
                                                           .exec = exec },
                                   copies);
             for (size_t t = 0; t < 2 * COUNT(thresholds); t++)
                 check_once(&world, (twin_similar_options){ .threshold = thresholds[t / 2],
                                                            .measure = t % 2 ? TWIN_CONTAINMENT : TWIN_JACCARD,
-                                                           .bands = { { SLOTS, 1 }, 0 },
+                                                           .bands.plan = { SLOTS, 1 },
                                                            .exec = exec });
             world_end(&world);
         }
@@ -186,7 +186,7 @@ static void a_forest_finds_those_of_the_other_side(void **state)
     world_draw(&world, 60, (twin_exec){ 0 }, 5);
     check(&world,
           (twin_similar_options){
-              .threshold = .5, .method = TWIN_METHOD_FOREST, .top = 1000, .bands = { { SLOTS, 1 }, 0 } },
+              .threshold = .5, .method = TWIN_METHOD_FOREST, .top = 1000, .bands.plan = { SLOTS, 1 } },
           TWIN_COPIES_ALL);
     world_end(&world);
 }
@@ -221,7 +221,7 @@ static void a_template_on_both_sides_is_joined_across(void **state)
     uint64_t seed = 3;
     draw_family(&world, 200, (twin_exec){ 0 }, &seed);
     for (double threshold = .75; threshold < .9; threshold += .05) {
-        twin_similar_options options = { .threshold = threshold, .bands = { { 128, 4 }, 0 } };
+        twin_similar_options options = { .threshold = threshold, .bands.plan = { 128, 4 } };
         check(&world, options, TWIN_COPIES_FIRST);
         check_once(&world, options);
     }
@@ -246,7 +246,7 @@ static void a_family_on_both_sides_does_not_cost_the_product(void **state)
                                              .measure = (twin_measure)measure,
                                              .existence_only = true,
                                              .exec = exec,
-                                             .bands = { { 128, 4 }, 0 } };
+                                             .bands.plan = { 128, 4 } };
             assert_int_equal(
                 twin_similar_between(&similar, world.sides[0].collection, world.sides[1].collection, options, NULL),
                 TWIN_OK);

@@ -480,7 +480,7 @@ struct gathered {
 
 static void gather(struct gathered *out, const struct twin__provider *provider, twin_exec exec)
 {
-    *out = (struct gathered){ .options = { .threshold = .8, .bands = { { 25, 5 }, 0 }, .exec = exec } };
+    *out = (struct gathered){ .options = { .threshold = .8, .bands.plan = { 25, 5 }, .exec = exec } };
     out->gate = twin__gate_make(TWIN_JACCARD, .8, TWIN_VERIFY_EXACT, SLOTS);
     assert_int_equal(twin__candidates_from_bands(&out->candidates, provider, &out->gate, &out->options, true),
                      TWIN_OK);
@@ -497,7 +497,7 @@ static void pairs_are_between_groups_or_within(void **state)
     sign(&world);
     struct twin__provider provider = provider_of(&world);
     struct gathered plain;
-    plain = (struct gathered){ .options = { .threshold = .8, .bands = { { 25, 5 }, 0 }, .exec = execs[0] } };
+    plain = (struct gathered){ .options = { .threshold = .8, .bands.plan = { 25, 5 }, .exec = execs[0] } };
     plain.gate = twin__gate_make(TWIN_JACCARD, .8, TWIN_VERIFY_EXACT, SLOTS);
     assert_int_equal(twin__candidates_from_bands(&plain.candidates, &provider, &plain.gate, &plain.options, false),
                      TWIN_OK);
@@ -539,7 +539,7 @@ static void the_engine_misses_no_pair_of_a_group(void **state)
     for (size_t e = 0; e < COUNT(execs); e++) {
         twin_matches got = { 0 };
         twin_similar_counts counts = { 0 };
-        twin_similar_options options = { .threshold = .8, .bands = { { 25, 5 }, 0 }, .exec = execs[e] };
+        twin_similar_options options = { .threshold = .8, .bands.plan = { 25, 5 }, .exec = execs[e] };
         assert_int_equal(twin__engine_find(&got, &counts, &provider, &options, NULL), TWIN_OK);
         assert_all_pairs(&got, &world, .8);
         assert_true(counts.verified >= got.count && counts.similar == got.count);
@@ -621,7 +621,7 @@ static void one_row_per_band_makes_groups_of_families_only(void **state)
         for (size_t e = 0; e < COUNT(execs); e++) {
             twin_matches got = { 0 };
             twin_similar_counts counts = { 0 };
-            twin_similar_options options = { .threshold = .3, .bands = { { SLOTS, 1 }, 0 }, .exec = execs[e] };
+            twin_similar_options options = { .threshold = .3, .bands.plan = { SLOTS, 1 }, .exec = execs[e] };
             assert_int_equal(twin__engine_find(&got, &counts, &provider, &options, NULL), TWIN_OK);
             assert_all_pairs(&got, &world, .3);
             assert_int_equal(counts.template_groups, is_family);
@@ -654,7 +654,7 @@ static void the_engine_misses_no_estimate_of_a_group(void **state)
             twin_matches got = { 0 };
             twin_similar_counts counts = { 0 };
             twin_similar_options options = {
-                .threshold = .8, .bands = { { 25, 5 }, 0 }, .verify = TWIN_VERIFY_ESTIMATE, .exec = execs[e]
+                .threshold = .8, .bands.plan = { 25, 5 }, .verify = TWIN_VERIFY_ESTIMATE, .exec = execs[e]
             };
             assert_int_equal(twin__engine_find(&got, &counts, &provider, &options, NULL), TWIN_OK);
             assert_true(got.count > 1000 && counts.verified == 0 && counts.template_groups == 1);

@@ -60,7 +60,7 @@ static const twin_exec serial = { TWIN_EXEC_SERIAL, 1 };
 static twin_similar_options thorough(twin_verify verify, double threshold, twin_exec exec)
 {
     return (
-        twin_similar_options){ .verify = verify, .threshold = threshold, .bands = { { SLOTS, 1 }, 0 }, .exec = exec };
+        twin_similar_options){ .verify = verify, .threshold = threshold, .bands.plan = { SLOTS, 1 }, .exec = exec };
 }
 
 static twin_similar *find(const twin_collection *collection, twin_similar_options options)
@@ -480,7 +480,7 @@ static void a_hundred_thousand_copies_are_no_candidates(void **state)
     twin_collection *collection = read_collection(input, options);
     assert_int_equal(twin_collection_count(collection).documents, MANY);
     assert_int_equal(twin_collection_count(collection).copies, MANY - 1);
-    twin_similar_options search = { .threshold = .8, .bands = { { 16, 8 }, 0 }, .exec = options.exec };
+    twin_similar_options search = { .threshold = .8, .bands.plan = { 16, 8 }, .exec = options.exec };
     twin_similar *similar = find(collection, search);
     assert_int_equal(twin_similar_count(similar).candidates, 0);
     assert_int_equal(twin_similar_count(similar).verified, 0);
@@ -512,7 +512,7 @@ static void a_document_that_changed_fails_the_search(void **state)
                  "{\"id\":\"a\",\"text\":\"one two three four five six\"}\n"
                  "{\"id\":\"b\",\"text\":\"one two three four five new\"}\n");
     for (int e = 0; e < EXECS; e++) {
-        twin_similar_options options = { .threshold = .5, .bands = { { 128, 1 }, 0 } };
+        twin_similar_options options = { .threshold = .5, .bands.plan = { 128, 1 } };
         twin_similar *similar;
         twin_error error = { 0 };
         if (!exec_number(&options.exec, e))

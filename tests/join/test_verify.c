@@ -340,7 +340,7 @@ static void the_engine_needs_no_more_than_a_provider(void **state)
 {
     (void)state;
     static struct world world;
-    twin_similar_options options = { .threshold = .3, .verify = TWIN_VERIFY_ESTIMATE, .bands = { { SLOTS, 1 }, 0 } };
+    twin_similar_options options = { .threshold = .3, .verify = TWIN_VERIFY_ESTIMATE, .bands.plan = { SLOTS, 1 } };
     draw(&world, 3);
     struct twin__provider provider = provider_of(&world);
     for (size_t e = 0; e < COUNT(execs); e++) {
