@@ -169,7 +169,8 @@ static bool read_hash(twin_scheme *out, const char *value)
     twin_hash *hash = &out->shingle.hash;
     if (twin_hash_family_from_name(&hash->family, family) != TWIN_OK)
         return false;
-    return hash->family == TWIN_HASH_SIP ? read_key(hash->key, colon + 1) : read_scheme_number(&hash->seed, colon + 1, 10);
+    return hash->family == TWIN_HASH_SIP ? read_key(hash->key, colon + 1)
+                                         : read_scheme_number(&hash->seed, colon + 1, 10);
 }
 
 static bool read_sketch(twin_scheme *out, const char *value)
