@@ -51,7 +51,7 @@ static twin_status read_texts(twin_collection **out, twin_input **input, struct 
 {
     twin_collection_options options = { .scheme = search->scheme.scheme,
                                         .texts = search->by_edits,
-                                        .repeated_ids = search->memory > 0,
+                                        .ids_may_repeat = search->memory > 0,
                                         .memory_bytes = (size_t)search->memory / 2,
                                         .temp_folder = search->folder,
                                         .exec = search->exec,

@@ -14,31 +14,39 @@ struct shard_columns {
     bool *empty;
 };
 
-static twin_status sign_shard(struct shard_columns out, size_t i, const twin_signer *signer,
-                              twin_sign_scratch *scratch, uint32_t *signature, twin_text text)
+/* The hashes that were made for the digest are signed, unless occurrences have to be counted first. */
+static twin_status sign_shard(struct shard_columns out, size_t i, const twin_signer *signer, twin_scratch **scratch,
+                              uint32_t *signature, twin_text text)
 {
     const twin_scheme *scheme = twin_signer_scheme(signer);
-    twin_status status = twin_signer_text(signature, NULL, signer, scratch, text);
+    twin_text normalised;
+    const uint64_t *hashes;
+    size_t count;
+    twin_status status = twin_signer_shingles(&normalised, &hashes, &count, signer, scratch, text);
     if (status != TWIN_OK)
         return status;
-    twin_digest digest = twin_hash_digest(scheme->shingle.hash, scratch->text.bytes, scratch->text.length);
+    twin_digest digest = twin_hash_digest(scheme->shingle.hash, normalised.bytes, normalised.length);
     out.digests[2 * i] = digest.low;
     out.digests[2 * i + 1] = digest.high;
-    out.empty[i] = scratch->items.count == 0;
+    out.empty[i] = count == 0;
+    if (scheme->multiset)
+        status = twin_signer_text(signature, NULL, signer, scratch, text);
+    else
+        twin_signer_sign(signature, signer, hashes, count);
     twin_band_keys(out.keys + i * scheme->plan.bands, signature, scheme->plan);
     twin_shard_sketch(out.sketches + i * twin_shard_sketch_bytes(scheme), signature, scheme);
-    return TWIN_OK;
+    return status;
 }
 
 static twin_status sign_shards(struct shard_columns out, const twin_signer *signer, const struct texts *texts,
                                struct run *run)
 {
     uint32_t *signature = malloc(twin_signer_scheme(signer)->minhash.slots * sizeof *signature);
-    twin_sign_scratch scratch = { 0 };
+    twin_scratch *scratch = NULL;
     twin_status status = signature ? TWIN_OK : TWIN_ENOMEM;
     for (size_t i = 0; i < texts->count && status == TWIN_OK; i++)
         status = run_goes_on(run) ? sign_shard(out, i, signer, &scratch, signature, texts->items[i]) : TWIN_ESTOPPED;
-    twin_sign_scratch_clear(&scratch);
+    twin_scratch_free(scratch);
     free(signature);
     return status;
 }
