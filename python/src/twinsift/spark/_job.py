@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 _DOCUMENTS_PER_PART = 40_000  # times 2 KB of rows in buckets, which a task sorts in memory
-_COUNTED = ("documents", "text_bytes", "empty")
 _GREATEST = ("largest_bucket", "largest_group")
 
 
@@ -51,7 +50,7 @@ class Job:
             if name is not None and name not in df.columns:
                 raise ValueError(f'df has no column "{name}"; it has: {", ".join(df.columns)}')
         self.df, self.rule, self.text, self.id, self.rank, self.pairs = df, rule, text, id, rank, pairs
-        self.report: dict[str, Any] = {"large_groups": []}
+        self.report: dict[str, Any] = {"large_groups": [], "bytes": {}}
         options = {"rule": rule._asdict(), "text": text, "id": id, "order": repr(order), "columns": df.columns,
                    "rank": repr(rank), "pairs": pairs}
         self.stages = Stages(df.sparkSession, stage, options)
@@ -70,16 +69,16 @@ class Job:
         signed = self.stages.write("signed", lambda: self._read(self.documents).mapInArrow(
             _rows.Signing(self.rule, salts), _ddl(_rows.SIGNED)
         ))
-        self._note(signed)
+        self._note("signed", signed)
         joined = self.stages.write("edges", lambda: self._join(signed, bands, sketch, salts))
-        self._note(joined)
+        self._note("edges", joined)
         edges = _select(joined, "a", "b", "kind")
         groups = self.stages.write("groups", lambda: edges.where(f"kind = {_rows.EDGES}").select("a", "b").coalesce(
             1
         ).mapInArrow(_rows.unite, _ddl(_rows.GROUPS)))
-        self._note(groups)
+        self._note("groups", groups)
         decided = self.stages.write("decided", lambda: self._decide(_select(groups, "doc", "group")))
-        self._note(decided)
+        self._note("decided", decided)
         copies = edges.where(f"kind = {_rows.COPIES}").selectExpr("a AS doc", "b AS first")
         found = _select(decided, "doc", "other", "similarity")
         self.found = self.stages.write("found", lambda: (_pairs if self.pairs else _dropped)(found, copies))
@@ -88,7 +87,7 @@ class Job:
         banded = _select(signed, "part", "rows").repartition(len(salts), "part").mapInArrow(
             _rows.Banding(self.rule, bands, sketch, salts), _ddl(_rows.BANDED)
         )
-        rows = _select(banded, "part", "kind", "rows").repartition(len(salts), "part")
+        rows = banded.repartition(len(salts), "part")
         return rows.mapInArrow(_rows.Joining(self.rule, sketch), _ddl(_rows.FOREST))
 
     def _read(self, documents: DataFrame) -> DataFrame:
@@ -107,9 +106,12 @@ class Job:
             _rows.Deciding(self.rule, self.pairs), _ddl(_rows.DECIDED)
         )
 
-    def _note(self, frame: DataFrame) -> None:
-        """Adds what a stage has said to the report."""
+    def _note(self, stage: str, frame: DataFrame) -> None:
+        """Adds what the tasks of a stage have said to the report."""
         for one in statistics(frame):
+            moved = one.pop("moved", 0)
+            if moved:
+                self.report["bytes"][stage] = self.report["bytes"].get(stage, 0) + moved
             if "group" in one:
                 self.report["large_groups"].append(one)
                 continue

@@ -98,18 +98,18 @@ class Signing:
         signer = _core.Signer(self.rule.scheme)
         salts = np.array(self.salts, np.int32)
         waiting: list[np.ndarray[Any, Any]] = []
-        documents = size = packed = empty = 0
+        documents = size = moved = empty = 0
         for batch in batches:
             signed, without = self._sign(signer, batch)
             documents, size, empty = documents + batch.num_rows, size + batch.column("text").nbytes, empty + without
             waiting.append(signed)
             if sum(map(len, waiting)) >= _SIGNED_AT_ONCE:
-                packed += sum(each.nbytes for each in waiting)
+                moved += sum(each.nbytes for each in waiting)
                 yield from self._pack(waiting, salts)
                 waiting = []
-        packed += sum(each.nbytes for each in waiting)
+        moved += sum(each.nbytes for each in waiting)
         yield from self._pack(waiting, salts)
-        yield _statistics(SIGNED, documents=documents, text_bytes=size, packed_bytes=packed, empty=empty)
+        yield _statistics(SIGNED, documents=documents, text_bytes=size, empty=empty, moved=moved)
 
     def _sign(self, signer: Any, batch: pa.RecordBatch) -> tuple[np.ndarray[Any, Any], int]:
         texts = texts_of(batch.column("text"))
@@ -158,7 +158,7 @@ def _joined(blocks: list[np.ndarray[Any, Any]]) -> np.ndarray[Any, Any]:
 
 # ---- fold and band
 
-BANDED = pa.schema([("kind", pa.int8()), ("part", pa.int32()), ("rows", pa.binary()), ("statistics", pa.string())])
+BANDED = pa.schema([("kind", pa.int8()), ("part", pa.int32()), ("rows", pa.binary())])
 ROWS, EDGES, COPIES = 0, 1, 2
 
 
@@ -178,12 +178,8 @@ class Banding:
         firsts, copies = self._fold(rows)
         salts = np.array(self.salts, np.int32)
         yield self._batch([(COPIES, int(salts[int(rows["low"][0]) % len(salts)]), copies)])
-        size = 0
         for begin in range(0, len(firsts), _BANDED_AT_ONCE):
-            packed = list(self._band(firsts[begin : begin + _BANDED_AT_ONCE], salts))
-            size += sum(each.nbytes for _, _, each in packed)
-            yield self._batch(packed)
-        yield _statistics(BANDED, packed_bytes=size)
+            yield self._batch(list(self._band(firsts[begin : begin + _BANDED_AT_ONCE], salts)))
 
     def _unpack(self, value: bytes) -> np.ndarray[Any, Any]:
         ranked = self.rule.keep == "rank"
@@ -275,7 +271,7 @@ class Joining:
         documents, groups = map(np.asarray, unions.list())
         joined = documents != groups
         yield _pairs(EDGES, groups[joined].view(np.int64), documents[joined].view(np.int64))
-        yield _statistics(FOREST, large_buckets=large, largest_bucket=largest, bytes=size)
+        yield _statistics(FOREST, large_buckets=large, largest_bucket=largest, moved=size)
 
     def _join(self, unions: Any, blocks: list[np.ndarray[Any, Any]]) -> tuple[int, int, int]:
         rows = np.concatenate(blocks)
@@ -334,8 +330,9 @@ class Deciding:
         self.limit = min(rule.group_bytes, _FLUSHED_BYTES)
 
     def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
-        waiting = _Waiting(self.rule.group_bytes)
+        waiting, moved = _Waiting(self.rule.group_bytes), 0
         for batch in batches:
+            moved += batch.nbytes
             for piece in _by_group(batch, self.rule.group_bytes):
                 if waiting.group == piece.group:
                     if waiting.is_full(piece):
@@ -350,6 +347,7 @@ class Deciding:
                 waiting.add(piece)
         if waiting.rows:
             yield from self._flush(waiting)
+        yield _statistics(DECIDED, moved=moved)
 
     def _flush(self, waiting: _Waiting) -> Iterator[pa.RecordBatch]:
         with waiting:
