@@ -20,7 +20,6 @@
 #include <time.h>
 
 enum { WATCH_MS = 250, MOST_OPEN = 32, QUEUE = 1024, QUEUE_BYTES = 64 << 20 };
-enum { TICK_MS = 50 }; /* above any step of the clock that file systems take times from; 10 at 100 Hz */
 
 /* Which state of a file was loaded: every commit writes the file. */
 struct stamp {
@@ -144,15 +143,6 @@ static bool same_state(struct stamp a, struct stamp b)
            a.changed.tv_nsec == b.changed.tv_nsec;
 }
 
-static bool is_fresh(struct stamp stamp)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    int64_t age =
-        (now.tv_sec - stamp.changed.tv_sec) * INT64_C(1000) + (now.tv_nsec - stamp.changed.tv_nsec) / 1000000;
-    return stamp.inode != 0 && age < TICK_MS && age > -TICK_MS;
-}
-
 static void log_sentence(const struct models *models, const char *sentence)
 {
     if (models->options.log)
@@ -216,13 +206,11 @@ static twin_status load(struct models *models, struct model *model, twin_error *
 {
     struct model_snapshot *snapshot, *old = NULL;
     struct stamp stamp = stamp_of(model->path);
-    bool doubtful = is_fresh(stamp);
     twin_error own = { 0 };
     twin_status status = open_snapshot(&snapshot, model->path, stamp.inode != 0, &own);
     pthread_mutex_lock(&models->lock);
     bool is_news = status != TWIN_OK && !model->failed;
     model->stamp = stamp;
-    model->doubtful = doubtful;
     model->failed = status != TWIN_OK;
     models->counts.loads++;
     models->counts.failures += status != TWIN_OK;
@@ -542,6 +530,13 @@ static bool load_again(struct models *models, struct model *model)
     return load(models, model, NULL) == TWIN_OK;
 }
 
+/* Two writes within a tick of the clock that file systems take times from leave the same stamp; the file itself knows. */
+static bool has_newer(const struct model *model)
+{
+    bool newer = false;
+    return !model->failed && twin_mail_has_newer(&newer, model->now->owner, NULL) == TWIN_OK && newer;
+}
+
 /* Loads the models whose files have changed. */
 static void watch(struct models *models)
 {
@@ -552,7 +547,7 @@ static void watch(struct models *models)
         for (struct model *model = models->list; model && !changed; model = model->next)
             if (model->now && !model->loading) {
                 struct stamp stamp = stamp_of(model->path);
-                bool differs = !same_state(stamp, model->stamp) || (model->doubtful && !is_fresh(stamp));
+                bool differs = !same_state(stamp, model->stamp) || has_newer(model);
                 changed = stamp.inode != 0 && differs ? model : NULL;
             }
         if (changed)
