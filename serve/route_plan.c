@@ -24,19 +24,29 @@ static double area(twin_plan plan, double from, double to)
     return sum * step;
 }
 
-static twin_status make_plan(twin_plan *out, struct wish *wish)
+static twin_status make_plan(twin_plan *out, struct wish *wish, twin_error *error)
 {
+    twin_status status;
     if (wish->has_bands && wish->has_rows) {
         bool fits = wish->bands && wish->rows && wish->bands <= TWIN_MINHASH_MAX_SLOTS &&
                     wish->rows <= TWIN_MINHASH_MAX_SLOTS && wish->bands * wish->rows <= TWIN_MINHASH_MAX_SLOTS;
         *out = (twin_plan){ wish->bands, wish->rows };
+        if (!fits)
+            snprintf(error->message, sizeof error->message,
+                     "bands and rows must be 1 or more, and together 1 to %d hashes", TWIN_MINHASH_MAX_SLOTS);
         return fits ? TWIN_OK : TWIN_EINVAL;
     }
-    if (wish->has_reject && wish->has_accept)
-        return twin_plan_from_errors(out, wish->reject, wish->accept, TWIN_MINHASH_MAX_SLOTS);
-    wish->accept = (twin_plan_point){ wish->has_threshold ? wish->threshold : 0.8,
-                                      wish->has_recall ? wish->recall : TWIN_SCHEME_RECALL };
-    return twin_plan_from_slots(out, wish->accept, wish->has_hashes ? wish->hashes : TWIN_MINHASH_DEFAULT_SLOTS);
+    if (wish->has_reject && wish->has_accept) {
+        status = twin_plan_from_errors(out, wish->reject, wish->accept, TWIN_MINHASH_MAX_SLOTS);
+    } else {
+        wish->accept = (twin_plan_point){ wish->has_threshold ? wish->threshold : 0.8,
+                                          wish->has_recall ? wish->recall : TWIN_SCHEME_RECALL };
+        status =
+            twin_plan_from_slots(out, wish->accept, wish->has_hashes ? wish->hashes : TWIN_MINHASH_DEFAULT_SLOTS);
+    }
+    if (status != TWIN_OK)
+        snprintf(error->message, sizeof error->message, "%s", twin_error_last(status));
+    return status;
 }
 
 static void record_command(struct record *record, const struct wish *wish, twin_plan plan)
@@ -93,12 +103,10 @@ void answer_plan(struct exchange *exchange)
     if (!read_json(exchange, exchange->body, fields, sizeof fields / sizeof fields[0]))
         return;
     bool in_range = !wish.has_threshold || (wish.threshold > 0 && wish.threshold <= 1);
-    twin_status status = in_range ? make_plan(&plan, &wish) : TWIN_EINVAL;
     twin_error error = { 0 };
+    twin_status status = in_range ? make_plan(&plan, &wish, &error) : TWIN_EINVAL;
     if (!in_range)
         snprintf(error.message, sizeof error.message, "the threshold must be above 0 and at most 1");
-    else if (status != TWIN_OK)
-        snprintf(error.message, sizeof error.message, "%s", twin_error_last(status));
     if (status != TWIN_OK)
         exchange_fail_status(exchange, status, &error);
     else
