@@ -73,7 +73,7 @@ static void print_verdict(const struct request *request, twin_mail *mail, const 
     if (request->mail.shared.json) {
         record_fixed(&record, "log_odds", verdict->log_odds, 6);
         record_fixed(&record, "threshold", verdict->threshold, 6);
-        record_flag(&record, "brief", verdict->is_brief);
+        record_step(&record, verdict);
         record_evidence(&record, mail, message, verdict);
     }
     record_end(&record);

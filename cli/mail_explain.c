@@ -1,6 +1,6 @@
 /* mail_explain.c — a verdict in words.
  *
- * For each label: how the score adds up, how often its sender was learnt, the nearest messages, and the words with the
+ * First its reason, and the step that decided. Then for each label: how the score adds up, how often its sender was learnt, the nearest messages, and the words with the
  * largest weights; then the nearest message of all next to this one. */
 #include "mail_model.h"
 #include "support/mail_evidence.h"
@@ -76,19 +76,61 @@ static void show_nearest(twin_mail *mail, const twin_message *message, const twi
     twin_buffer_clear(&text);
 }
 
+/* ---- the reason */
+
+/* The words of what is seen that speak for the verdict. */
+static void print_reasons(const twin_mail_word *words, size_t count, double sign)
+{
+    enum { MOST = 4 };
+    int printed = 0;
+    printf("its words");
+    for (size_t k = 0; k < count && printed < MOST; k++) {
+        if (!words[k].is_seen || sign * words[k].weight <= 0)
+            continue;
+        printf(printed++ ? ", " : ": ");
+        escape_message(stdout, words[k].kind, strlen(words[k].kind));
+        printf(" ");
+        escape_message(stdout, words[k].word, strlen(words[k].word));
+    }
+    if (printed == 0)
+        printf(", of which none says much by itself");
+}
+
+static void print_reason(twin_mail *mail, const twin_message *message, const twin_mail_verdict *verdict,
+                         const twin_mail_evidence *best)
+{
+    twin_mail_word words[MAIL_MOST_WORDS];
+    char reason[VERDICT_REASON_ROOM];
+    printf("  %s for ", verdict_name(verdict));
+    if (verdict->reason == TWIN_MAIL_BY_CONTENT)
+        print_reasons(words, mail_words(words, mail, message, best->label), best->score < 0 ? -1 : 1);
+    else
+        printf("its %s", verdict_reason(reason, verdict));
+    printf("\n");
+}
+
+/* First what a person would want to know: the reason, and the step that decided. */
+static void print_verdict(twin_mail *mail, const twin_message *message, const twin_mail_verdict *verdict)
+{
+    enum { PERCENT = 100 };
+    static const double LITTLE = 0.75;
+    const twin_mail_step_info *step = twin_mail_step_about(verdict->step);
+    for (size_t i = 0; i < verdict->count; i++)
+        if (verdict->label && strcmp(verdict->evidence[i].label, verdict->best) == 0)
+            print_reason(mail, message, verdict, &verdict->evidence[i]);
+    printf("  %-11s %s\n", step->name, step->sentence);
+    if (verdict->known < LITTLE)
+        printf("  %-11s little of this message is known (%.0f %% of its words)\n", "known", PERCENT * verdict->known);
+}
+
 void explain_verdict(twin_mail *mail, const twin_message *message, const twin_mail_verdict *verdict, bool color)
 {
     twin_mail_word words[MAIL_MOST_WORDS];
+    print_verdict(mail, message, verdict);
     for (size_t i = 0; i < verdict->count; i++) {
         const twin_mail_evidence *e = &verdict->evidence[i];
         print_label(mail, e);
-        if (verdict->is_brief)
-            printf("    brief       a few words: not called %s for its content alone\n", e->label);
-        if (e->is_unfounded)
-            printf("    unfounded   what is seen, sender and lookalikes say %+.2f: too little to call it %s\n",
-                   e->grounds, e->label);
-        if (e->is_contested)
-            printf("    contested   much speaks for %s, too\n", e->label);
+        printf("    grounds     %+.2f of what is seen, sender and lookalikes\n", e->grounds);
         size_t count = mail_words(words, mail, message, e->label);
         for (size_t k = 0; k < count; k++) {
             if (!words[k].is_seen && (k == 0 || words[k - 1].is_seen))

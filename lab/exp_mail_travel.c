@@ -3,248 +3,20 @@
  * Streams that are judged and learnt message by message say little about a filter that is taught two folders, then
  * judges a month of mail; that has learnt one mailbox and sees another; or whose spam comes from everywhere while its
  * good mail is of one person. Each experiment here learns, then judges other mail without learning any of it. */
-#include "mail.h"
-#include "mail/mail_measures.h"
+#include "mail_user.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- messages, and a model that learns and judges them */
-
-struct mails {
-    const struct mail_line **lines;
-    size_t count;
-};
-
-static void mails_add(struct mails *out, const struct mail_line *line)
-{
-    if ((out->count & (out->count + 1)) == 0) { /* room for 1, 3, 7 .. */
-        out->lines = realloc(out->lines, 2 * (out->count + 1) * sizeof *out->lines);
-        if (!out->lines)
-            die("out of memory");
-    }
-    out->lines[out->count++] = line;
-}
-
-static void mails_clear(struct mails *mails)
-{
-    free(mails->lines);
-    *mails = (struct mails){ 0 };
-}
-
-/* Appends messages of a kind, in their order, from number `begin` of these on, `count` at most. */
-enum kind { GOOD, SPAM, BOTH };
-static void mails_take(struct mails *out, const struct mail_corpus *from, enum kind kind, size_t begin, size_t count)
-{
-    size_t seen = 0;
-    for (size_t i = 0; i < from->count && count; i++) {
-        const struct mail_line *line = &from->lines[i];
-        bool is_wanted = kind == BOTH || line->is_spam == (kind == SPAM);
-        if (!is_wanted || seen++ < begin)
-            continue;
-        mails_add(out, line);
-        count--;
-    }
-}
-
-/* As many of each kind at equal distances. */
-static void mails_sample(struct mails *out, const struct mail_corpus *from, size_t each)
-{
-    size_t counts[2] = { 0 }, taken[2] = { 0 }, seen[2] = { 0 };
-    for (size_t i = 0; i < from->count; i++)
-        counts[from->lines[i].is_spam]++;
-    for (size_t i = 0; i < from->count; i++) {
-        int spam = from->lines[i].is_spam;
-        if (taken[spam] * counts[spam] <= seen[spam] * each && taken[spam] < each) {
-            mails_add(out, &from->lines[i]);
-            taken[spam]++;
-        }
-        seen[spam]++;
-    }
-}
-
-static void mails_append(struct mails *out, const struct mails *more)
-{
-    for (size_t i = 0; i < more->count; i++)
-        mails_add(out, more->lines[i]);
-}
-
-static void mails_shuffle(struct mails *mails, uint64_t seed)
-{
-    for (size_t i = mails->count; i > 1; i--) {
-        size_t other = (size_t)draw_below(&seed, i);
-        const struct mail_line *line = mails->lines[i - 1];
-        mails->lines[i - 1] = mails->lines[other];
-        mails->lines[other] = line;
-    }
-}
-
-struct user {
-    twin_mail *mail;
-    twin_message_reader *reader;
-    twin_buffer raw;
-    int64_t time;
-};
-
-static void user_begin(struct user *out, const struct lab *lab)
-{
-    uint64_t key[2] = { seed_of(lab->seed, 1), seed_of(lab->seed, 2) };
-    *out = (struct user){ 0 };
-    expect(twin_mail_create_in_memory(&out->mail, (twin_mail_options){ .key = key }), "model", NULL);
-    expect(twin_message_reader_create(&out->reader, (twin_message_options){ 0 }), "reader", NULL);
-}
-
-static void user_end(struct user *user)
-{
-    twin_mail_close(user->mail);
-    twin_message_reader_free(user->reader);
-    twin_buffer_clear(&user->raw);
-}
-
-static const twin_message *read_message(struct user *user, const struct mail_line *line)
-{
-    const twin_message *message;
-    if (!mail_file_read(&user->raw, line->path))
-        die("%s: could not be read", line->path);
-    expect(twin_message_read(&message, user->reader, (twin_text){ user->raw.bytes, user->raw.length }), "message",
-           NULL);
-    return message;
-}
-
-static const char *label_of(const struct mail_line *line)
-{
-    return line->label ? line->label : line->is_spam ? TWIN_MAIL_SPAM : TWIN_MAIL_GOOD;
-}
-
-static void learn(struct user *user, const struct mails *mails)
-{
-    for (size_t i = 0; i < mails->count; i++)
-        expect(twin_mail_learn(NULL, user->mail, read_message(user, mails->lines[i]), label_of(mails->lines[i]),
-                               user->time++, NULL),
-               "learn", NULL);
-}
-
-/* ---- what is judged */
-
-struct figures {
-    uint64_t called[2][3]; /* good mail and spam: called good, unsure, spam */
-    twin__mail_judgement *judgements;
-    size_t count;
-    double area; /* 1−ROCA%; NaN: only one kind of mail was judged */
-};
-
-static void judge_one(struct figures *out, struct user *user, const struct mail_line *line,
-                      const twin_message *message)
-{
-    twin_mail_verdict verdict;
-    expect(twin_mail_check(&verdict, user->mail, message, (twin_mail_check_options){ 0 }, NULL), "check", NULL);
-    bool spam = verdict.label && strcmp(verdict.label, TWIN_MAIL_SPAM) == 0;
-    out->called[line->counts_as_spam][!verdict.label ? 1 : spam ? 2 : 0]++;
-    out->judgements[out->count++] = (twin__mail_judgement){ verdict.log_odds, line->counts_as_spam, spam };
-}
-
-static void measure(struct figures *figures)
-{
-    twin__mail_measures measures;
-    expect(twin__mail_measure(&measures, figures->judgements, figures->count, (twin__mail_measure_options){ 0 }),
-           "measures", NULL);
-    figures->area = measures.good && measures.spam ? measures.roca.percent : NAN;
-    free(figures->judgements);
-}
-
-static struct figures judge(struct user *user, const struct mails *mails)
-{
-    struct figures out = { .judgements = need(mails->count + 1, sizeof *out.judgements) };
-    for (size_t i = 0; i < mails->count; i++)
-        judge_one(&out, user, mails->lines[i], read_message(user, mails->lines[i]));
-    measure(&out);
-    return out;
-}
-
-static double percent(const struct figures *f, enum kind kind, int verdict)
-{
-    const uint64_t *called = f->called[kind];
-    uint64_t all = called[0] + called[1] + called[2];
-    return all ? 100 * (double)called[verdict] / (double)all : NAN;
-}
-
-static void figures_row(struct table *table, const char *learnt, const char *judged, const char *filter,
-                        const struct figures *f)
-{
-    const double values[] = { percent(f, GOOD, 2), percent(f, GOOD, 1), percent(f, SPAM, 2), percent(f, SPAM, 0),
-                              f->area };
-    char cells[5][16];
-    for (int i = 0; i < 5; i++)
-        if (isnan(values[i]))
-            snprintf(cells[i], sizeof cells[i], "–");
-        else
-            snprintf(cells[i], sizeof cells[i], i < 4 ? "%.2f" : "%.3f", values[i]);
-    table_row(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s", learnt, judged, filter, cells[0], cells[1], cells[2], cells[3],
-              cells[4]);
-}
-
-#define COLUMNS "learnt\tjudged\tfilter\tgood lost %\tgood unsure %\tspam caught %\tspam called good %\t1-ROCA%"
-
-/* ---- corpora */
-
-enum { ENRON_PARTS = 6 };
-
-struct corpora {
-    struct mail_corpus trec, spamassassin, enron[ENRON_PARTS], enron_all, raw;
-};
-
-static bool corpora_read(struct corpora *out, struct lab *lab)
-{
-    char path[PATH_ROOM];
-    *out = (struct corpora){ 0 };
-    if (!mail_read_trec(&out->trec, lab, 0, true))
-        return false;
-    if (!mail_read_folder(&out->spamassassin, lab, "spamassassin") ||
-        !mail_read_folder(&out->enron_all, lab, "enron-spam") || !data_find(path, lab, "enron-raw-ham"))
-        return false;
-    if (!mail_corpus_add_labelled(&out->raw, path, TWIN_MAIL_GOOD))
-        die("%s: could not be read", path);
-    for (int i = 0; i < ENRON_PARTS; i++) {
-        char name[32];
-        snprintf(name, sizeof name, "enron-spam/enron%d", i + 1);
-        if (!mail_read_folder(&out->enron[i], lab, name))
-            return false;
-    }
-    return true;
-}
-
-static void corpora_clear(struct corpora *corpora)
-{
-    mail_corpus_clear(&corpora->trec);
-    mail_corpus_clear(&corpora->spamassassin);
-    mail_corpus_clear(&corpora->enron_all);
-    mail_corpus_clear(&corpora->raw);
-    for (int i = 0; i < ENRON_PARTS; i++)
-        mail_corpus_clear(&corpora->enron[i]);
-}
-
 /* ---- mail-long: one stream of all corpora, in blocks */
-
-static struct figures play(struct user *user, const struct mails *mails)
-{
-    struct figures out = { .judgements = need(mails->count + 1, sizeof *out.judgements) };
-    for (size_t i = 0; i < mails->count; i++) {
-        const struct mail_line *line = mails->lines[i];
-        const twin_message *message = read_message(user, line);
-        judge_one(&out, user, line, message);
-        expect(twin_mail_learn(NULL, user->mail, message, label_of(line), user->time++, NULL), "learn", NULL);
-    }
-    measure(&out);
-    return out;
-}
 
 /* Returns 1−ROCA%. */
 static double stream_row(struct table *table, const struct lab *lab, const char *name, const struct mails *mails)
 {
     struct user user;
-    user_begin(&user, lab);
-    struct figures figures = play(&user, mails);
+    user_begin(&user, lab, 0);
+    struct figures figures = user_play(&user, mails);
     user_end(&user);
     figures_row(table, "as it comes", name, "twinsift", &figures);
     return figures.area;
@@ -313,19 +85,19 @@ void exp_mail_growth(struct lab *lab)
         for (; done * c.trec.count < i * further.count; done++)
             mails_add(&learnt, further.lines[done]);
     }
-    user_begin(&user, lab);
-    learn(&user, &learnt);
+    user_begin(&user, lab, 0);
+    user_learn(&user, &learnt);
     table_begin(&table, "mail-growth", COLUMNS);
     mails_sample(&checked, &c.raw, 2000);
-    struct figures figures = judge(&user, &checked);
+    struct figures figures = user_judge(&user, &checked);
     figures_row(&table, "trec + spam", "Enron, good", "twinsift", &figures);
-    double enron = percent(&figures, GOOD, 2);
+    double enron = figures_percent(&figures, GOOD, 2);
     mails_clear(&checked);
     mails_take(&checked, &c.spamassassin, GOOD, 0, SIZE_MAX);
-    figures = judge(&user, &checked);
+    figures = user_judge(&user, &checked);
     figures_row(&table, "trec + spam", "SpamAssassin, good", "twinsift", &figures);
     table_end(lab, &table);
-    double spamassassin = percent(&figures, GOOD, 2);
+    double spamassassin = figures_percent(&figures, GOOD, 2);
     claim(lab, enron <= 1 && spamassassin <= 1, "%.2f and %.2f %% of unknown good mail is called spam (wanted: 1)",
           enron, spamassassin);
     user_end(&user);
@@ -346,9 +118,9 @@ static void folders_row(struct table *table, struct lab *lab, const char *order,
     double most = ham_first ? 0.15 : 0.4;
     uint64_t most_called = ham_first ? 4 : 20;
     struct user user;
-    user_begin(&user, lab);
-    learn(&user, learnt);
-    struct figures figures = judge(&user, checked);
+    user_begin(&user, lab, 0);
+    user_learn(&user, learnt);
+    struct figures figures = user_judge(&user, checked);
     user_end(&user);
     figures_row(table, order, "the next", "twinsift", &figures);
     claim(lab, figures.area <= most && figures.called[SPAM][0] <= most_called,
@@ -356,24 +128,13 @@ static void folders_row(struct table *table, struct lab *lab, const char *order,
           figures.area, most, (int)figures.called[SPAM][0], (int)most_called);
 }
 
-static bool folder_read(struct mail_corpus *out, struct lab *lab, const char *name, const char *label)
-{
-    char path[PATH_ROOM];
-    *out = (struct mail_corpus){ 0 };
-    if (!data_find(path, lab, name))
-        return false;
-    if (!mail_corpus_add_labelled(out, path, label))
-        die("%s: could not be read", path);
-    return true;
-}
-
 void exp_mail_folders(struct lab *lab)
 {
     struct mail_corpus good, spam;
     struct table table;
     struct mails ham = { 0 }, junk = { 0 }, learnt = { 0 }, checked = { 0 };
-    if (!folder_read(&good, lab, "spamassassin/easy-ham-1", TWIN_MAIL_GOOD) ||
-        !folder_read(&spam, lab, "spamassassin/spam-2", TWIN_MAIL_SPAM))
+    if (!mail_folder_read(&good, lab, "spamassassin/easy-ham-1", TWIN_MAIL_GOOD) ||
+        !mail_folder_read(&spam, lab, "spamassassin/spam-2", TWIN_MAIL_SPAM))
         return;
     mails_take(&checked, &good, BOTH, FOLDER_GOOD, FOLDER_GOOD);
     mails_take(&checked, &spam, BOTH, FOLDER_SPAM, FOLDER_SPAM);
@@ -415,14 +176,14 @@ static double travel_rows(struct table *table, const struct lab *lab, const char
     double most = 0;
     static const char *const names[SETS] = { "trec", "SpamAssassin", "Enron-Spam", "Enron, good" };
     struct user user;
-    user_begin(&user, lab);
-    learn(&user, learnt);
+    user_begin(&user, lab, 0);
+    user_learn(&user, learnt);
     for (int i = 0; i < SETS; i++) {
         if (i == own || (own == 2 && i == 3) || checked[i].count == 0)
             continue;
-        struct figures figures = judge(&user, &checked[i]);
+        struct figures figures = user_judge(&user, &checked[i]);
         figures_row(table, name, names[i], "twinsift", &figures);
-        most = fmax(most, percent(&figures, GOOD, 2));
+        most = fmax(most, figures_percent(&figures, GOOD, 2));
     }
     user_end(&user);
     return most;
@@ -494,26 +255,37 @@ enum { MOST_LABELS = 5, OF_EACH = 200 };
 
 static const char *const owners[MOST_LABELS] = { "beck-s", "farmer-d", "kaminski-v", "lokay-m", "williams-w3" };
 
+/* Messages of a folder drawn at random: those that are learnt, or others. */
+static void draw_half(struct mails *out, const struct lab *lab, const struct mail_corpus *folder, bool others)
+{
+    struct mails all = { 0 };
+    mails_take(&all, folder, BOTH, 0, SIZE_MAX);
+    mails_shuffle(&all, seed_of(lab->seed, 13));
+    for (size_t i = 0; i < OF_EACH && others * OF_EACH + i < all.count; i++)
+        mails_add(out, all.lines[others * OF_EACH + i]);
+    mails_clear(&all);
+}
+
 /* Folders in an order that begins with number `first`; what is right, wrong and unsure of the next of each. */
 static void labels_row(struct table *table, struct lab *lab, const char *name, const struct mail_corpus folders[],
                        size_t count, size_t first, const struct mails *strangers)
 {
     struct user user;
     uint64_t right = 0, wrong = 0, unsure = 0, best = 0, given = 0;
-    user_begin(&user, lab);
+    user_begin(&user, lab, 0);
     for (size_t i = 0; i < count; i++) {
         struct mails learnt = { 0 };
-        mails_take(&learnt, &folders[(first + i) % count], BOTH, 0, OF_EACH);
-        learn(&user, &learnt);
+        draw_half(&learnt, lab, &folders[(first + i) % count], false);
+        user_learn(&user, &learnt);
         mails_clear(&learnt);
     }
     for (size_t i = 0; i < count; i++) {
         struct mails checked = { 0 };
-        mails_take(&checked, &folders[i], BOTH, OF_EACH, OF_EACH);
+        draw_half(&checked, lab, &folders[i], true);
         for (size_t k = 0; k < checked.count; k++) {
             twin_mail_verdict v;
-            expect(twin_mail_check(&v, user.mail, read_message(&user, checked.lines[k]),
-                                   (twin_mail_check_options){ 0 }, NULL),
+            expect(twin_mail_check(&v, user.mail, user_read(&user, checked.lines[k]), (twin_mail_check_options){ 0 },
+                                   NULL),
                    "check", NULL);
             const char *label = checked.lines[k]->label;
             unsure += !v.label;
@@ -525,8 +297,8 @@ static void labels_row(struct table *table, struct lab *lab, const char *name, c
     }
     for (size_t k = 0; k < strangers->count; k++) {
         twin_mail_verdict v;
-        expect(twin_mail_check(&v, user.mail, read_message(&user, strangers->lines[k]),
-                               (twin_mail_check_options){ 0 }, NULL),
+        expect(twin_mail_check(&v, user.mail, user_read(&user, strangers->lines[k]), (twin_mail_check_options){ 0 },
+                               NULL),
                "check", NULL);
         given += v.label != NULL;
     }
@@ -546,15 +318,15 @@ void exp_mail_labels(struct lab *lab)
     struct mail_corpus three[3], five[MOST_LABELS], others;
     struct mails strangers = { 0 };
     struct table table;
-    if (!folder_read(&three[0], lab, "spamassassin/easy-ham-1", "social") ||
-        !folder_read(&three[1], lab, "spamassassin/spam-1", "promotions") ||
-        !folder_read(&three[2], lab, "enron-raw-ham/farmer-d", "primary") ||
+    if (!mail_folder_read(&three[0], lab, "spamassassin/easy-ham-1", "social") ||
+        !mail_folder_read(&three[1], lab, "spamassassin/spam-1", "promotions") ||
+        !mail_folder_read(&three[2], lab, "enron-raw-ham/farmer-d", "primary") ||
         !mail_read_trec(&others, lab, 4000, false))
         return;
     for (int i = 0; i < MOST_LABELS; i++) {
         char path[64];
         snprintf(path, sizeof path, "enron-raw-ham/%s", owners[i]);
-        if (!folder_read(&five[i], lab, path, owners[i]))
+        if (!mail_folder_read(&five[i], lab, path, owners[i]))
             return;
     }
     mails_take(&strangers, &others, GOOD, 0, 500);

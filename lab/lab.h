@@ -64,6 +64,7 @@ void exp_mail_travel(struct lab *lab);
 void exp_mail_growth(struct lab *lab);
 void exp_mail_folders(struct lab *lab);
 void exp_mail_labels(struct lab *lab);
+void exp_mail_steps(struct lab *lab);
 
 /* ---- notebook.c: text on standard output and in the report */
 

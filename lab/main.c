@@ -48,6 +48,7 @@ static const struct experiment experiments[] = {
     { "mail-growth", "spam from everywhere, good mail of one mailbox", exp_mail_growth },
     { "mail-folders", "two folders of mail are learnt, then a month is judged", exp_mail_folders },
     { "mail-labels", "folders of several labels, learnt one after the other", exp_mail_labels },
+    { "mail-steps", "the mail filter without each of its steps", exp_mail_steps },
     { "threads", "all executors give the same result; their times", exp_threads },
 };
 enum { EXPERIMENTS = sizeof experiments / sizeof experiments[0] };

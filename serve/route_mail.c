@@ -112,7 +112,7 @@ static void record_verdict(struct record *record, const twin_mail_verdict *verdi
     record_string(record, "reason", twin_mail_reason_name(verdict->reason));
     record_fixed(record, "log_odds", verdict->log_odds, 6);
     record_fixed(record, "threshold", verdict->threshold, 6);
-    record_flag(record, "brief", verdict->is_brief);
+    record_step(record, verdict);
 }
 
 /* Judges a message, and writes the verdict behind the id, if there is one. */

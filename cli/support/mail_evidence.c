@@ -66,6 +66,16 @@ static void record_words(struct record *record, twin_mail *mail, const twin_mess
     record_list_end(record);
 }
 
+void record_step(struct record *record, const twin_mail_verdict *verdict)
+{
+    const twin_mail_step_info *step = twin_mail_step_about(verdict->step);
+    if (verdict->best)
+        record_string(record, "best", verdict->best);
+    record_string(record, "step", step->name);
+    record_string(record, "because", step->sentence);
+    record_fixed(record, "known", verdict->known, 4);
+}
+
 void record_evidence(struct record *record, twin_mail *mail, const twin_message *message,
                      const twin_mail_verdict *verdict)
 {
@@ -81,8 +91,6 @@ void record_evidence(struct record *record, twin_mail *mail, const twin_message 
         record_fixed(record, "above", e->above, 6);
         record_fixed(record, "below", e->below, 6);
         record_fixed(record, "grounds", e->grounds, 6);
-        record_flag(record, "unfounded", e->is_unfounded);
-        record_flag(record, "contested", e->is_contested);
         record_sender(record, &e->senders);
         record_nearest(record, mail, "nearest", &e->nearest, message);
         record_nearest(record, mail, "nearest_other", &e->nearest_other, message);

@@ -10,6 +10,9 @@ enum { MAIL_MOST_WORDS = 12 };
 size_t mail_words(twin_mail_word out[MAIL_MOST_WORDS], twin_mail *mail, const twin_message *message,
                   const char *label);
 
+/* The best label, the step that decided, and how much of the message is known. */
+void record_step(struct record *record, const twin_mail_verdict *verdict);
+
 /* The list "evidence": of each label the scores, the senders, the nearest messages and, if the message is given, its
  * words and the texts of the nearest. */
 void record_evidence(struct record *record, twin_mail *mail, const twin_message *message,

@@ -2,6 +2,7 @@
 #include "verdict_text.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -38,6 +39,8 @@ const char *verdict_reason(char out[VERDICT_REASON_ROOM], const twin_mail_verdic
         snprintf(out, VERDICT_REASON_ROOM, "%s trusted", name);
     else if (verdict->reason == TWIN_MAIL_BY_SENDER && verdict->count > 0)
         snprintf(out, VERDICT_REASON_ROOM, "%s %" PRIu64, name, (uint64_t)senders->address + senders->address_others);
+    else if (verdict->count > 1 && verdict->best && !verdict->label) /* which label it would be */
+        snprintf(out, VERDICT_REASON_ROOM, "%s for %s", name, verdict->best);
     else
         snprintf(out, VERDICT_REASON_ROOM, "%s", name);
     return out;
@@ -51,7 +54,8 @@ static twin_message_header header(const char *name, const char *value)
 void verdict_headers_write(struct verdict_headers *out, const twin_mail_verdict *verdict)
 {
     char reason[VERDICT_REASON_ROOM];
-    snprintf(out->score, sizeof out->score, "%.6f", verdict->score);
+    bool is_of_spam = !verdict->best || strcmp(verdict->best, TWIN_MAIL_SPAM) == 0;
+    snprintf(out->score, sizeof out->score, "%.6f", is_of_spam ? verdict->score : 1 / (1 + exp(-verdict->log_odds)));
     snprintf(out->about, sizeof out->about, "%s, score=%s, reason=%s", verdict_name(verdict), out->score,
              verdict_reason(reason, verdict));
     out->fields[0] = header("X-Spam-Flag", verdict_is_spam(verdict) ? "YES" : "NO");

@@ -4,7 +4,7 @@
 
 #include <twinsift/twinsift.h>
 
-enum { VERDICT_REASON_ROOM = 64, VERDICT_ABOUT_ROOM = 160 + VERDICT_REASON_ROOM, VERDICT_HEADERS = 3 };
+enum { VERDICT_REASON_ROOM = 128, VERDICT_ABOUT_ROOM = 160 + VERDICT_REASON_ROOM, VERDICT_HEADERS = 3 };
 
 bool verdict_is_spam(const twin_mail_verdict *verdict);
 

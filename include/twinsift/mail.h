@@ -41,6 +41,7 @@ typedef struct twin_mail_options {
     uint64_t keep_days;     /* older ones are forgotten when others are learnt; 0: none are */
     bool without_texts;  /* keep no beginnings of texts, which twin_mail_text() returns; in memory there are none */
     const uint64_t *key; /* two numbers: the secret; NULL: drawn at random */
+    uint64_t without;    /* in memory, for experiments: bit n leaves out step n of twin_mail_step */
     uint64_t reserved[TWIN_RESERVED];
 } twin_mail_options;
 
@@ -119,6 +120,38 @@ typedef struct twin_mail_lookalike {
     uint32_t copies;   /* known messages that are almost equal to the one checked */
 } twin_mail_lookalike;
 
+/* The steps by which the filter learns and judges, in their order. */
+typedef enum twin_mail_step {
+    /* when a message is learnt */
+    TWIN_MAIL_REHEARSAL,
+    TWIN_MAIL_INTRODUCTION,
+    TWIN_MAIL_DOUBT,
+    /* what makes up the score of a label */
+    TWIN_MAIL_BOUND,
+    TWIN_MAIL_SKEW,
+    TWIN_MAIL_SENDERS,
+    TWIN_MAIL_COPIES,
+    TWIN_MAIL_ONE_REPORT,
+    /* what the scores lead to: the first that applies; but for the last two and LEARNT_ITSELF the message is unsure */
+    TWIN_MAIL_NOTHING,
+    TWIN_MAIL_LEARNT_ITSELF,
+    TWIN_MAIL_BETWEEN,
+    TWIN_MAIL_RIVAL,
+    TWIN_MAIL_GROUNDS,
+    TWIN_MAIL_UNKNOWN_WORDS,
+    TWIN_MAIL_OPENING,
+    TWIN_MAIL_ABOVE,
+    TWIN_MAIL_BELOW,
+    TWIN_MAIL_STEPS
+} twin_mail_step;
+
+typedef struct twin_mail_step_info {
+    const char *name;     /* "grounds" */
+    const char *sentence; /* what it does */
+    double figure;        /* the number in it; 0: none */
+} twin_mail_step_info;
+TWIN_API const twin_mail_step_info *twin_mail_step_about(twin_mail_step step); /* NULL: there is no such step */
+
 /* What a label has for it. All scores are log odds, positive for the label; with all evidence the score is the sum of
  * content, sender and lookalike. */
 typedef struct twin_mail_evidence {
@@ -127,9 +160,7 @@ typedef struct twin_mail_evidence {
     double content, sender, lookalike;
     double score;        /* all together, by the method */
     double above, below; /* the label is given above, and is not below; between it is unsure */
-    double grounds;    /* what a person would accept: what is seen, less what all messages have; sender, lookalike */
-    bool is_unfounded; /* above, but on too little of these grounds: unsure */
-    bool is_contested; /* below, but much of the content, or its beginning, speaks for the label: unsure */
+    double grounds; /* what a person would accept: what is seen, less what all messages have; sender, lookalike */
     twin_mail_sender senders;
     twin_mail_lookalike nearest, nearest_other; /* of the label; of any other */
     uint64_t reserved[TWIN_RESERVED / 2];
@@ -145,15 +176,16 @@ TWIN_API const char *twin_mail_reason_name(twin_mail_reason reason);
 
 /* A verdict. Strings live as long as the model is not changed. */
 typedef struct twin_mail_verdict {
-    const char *label;       /* NULL: unsure */
-    const char *best;        /* the label with the greatest score, also if it is not given; NULL: there is none */
-    double score;            /* 0 .. 1: the probability of spam; of the best label in a model without spam */
-    double log_odds;         /* what the evidence says: that of `score`, unless the message was learnt itself */
-    double threshold;        /* log odds above which the label is given */
+    const char *label; /* NULL: unsure */
+    const char *best;  /* the label with the greatest score, also if it is not given; NULL: there is none */
+    double score; /* 0 .. 1: the probability of the best label, which is spam if there are only spam and good mail */
+    double log_odds;         /* what the evidence says for spam; for the best label in a model without spam */
+    double threshold;        /* log odds above which that label is given */
+    twin_mail_step step;     /* that decided: from TWIN_MAIL_NOTHING on */
+    double known;            /* 0 .. 1: the share of the words that are seen of which anything was learnt */
     twin_mail_reason reason; /* the evidence that counted most */
     twin_mail_evidence evidence[TWIN_MAIL_MAX_LABELS]; /* spam first; good has none where there are others */
     size_t count;
-    bool is_brief; /* of a few words: no label is given for its content alone */
     uint64_t reserved[TWIN_RESERVED];
 } twin_mail_verdict;
 

@@ -43,8 +43,9 @@ function headline(verdict) {
   const score = el('div', { class: 'scale ' + kind, role: 'img', 'aria-label': 'probability ' + percent(verdict.score) }, el('span'));
   score.firstChild.style.width = 100 * verdict.score + '%';
   return el('div', {}, el('p', { class: 'verdict ' + kind }, text), score,
-    el('p', {}, 'Probability of spam ' + percent(verdict.score) + '. ' + reasons[verdict.reason] +
-      (verdict.brief ? ' It is only a few words, so its content alone does not decide.' : '')));
+    el('p', {}, 'Probability of ', verdict.best ? shown(verdict.best) : 'spam', ' ' + percent(verdict.score) + '. ' +
+      reasons[verdict.reason] + (verdict.label == null ? ' ' + verdict.because : '')),
+    verdict.known < 0.75 ? el('p', {}, `Little of this message is known (${percent(verdict.known)} of its words).`) : '');
 }
 
 const reasons = {

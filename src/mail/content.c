@@ -30,22 +30,6 @@ struct twin__content_score twin__content_score(const struct twin__content *conte
     return (struct twin__content_score){ linear, margin, (linear + 4 * margin) / 2, always / 2 };
 }
 
-double twin__content_contested(const struct twin__content *content, const struct twin__features *features)
-{
-    double sums[2] = { 0 }; /* against, for */
-    for (int b = 0; b < TWIN__FEATURE_BLOCKS; b++) {
-        double block[2] = { 0 };
-        for (uint32_t i = 0; i < features->counts[b]; i++) {
-            uint32_t place = features->places[b][i];
-            float weight = content->cells[place].weight + 4 * content->margin.weights[place];
-            block[weight > 0] += (double)fabsf(weight);
-        }
-        for (int side = 0; side < 2 && features->counts[b]; side++)
-            sums[side] += block[side] * twin__feature_scale(features, b);
-    }
-    return sums[0] > 0 ? sums[1] / sums[0] : 0;
-}
-
 twin_status twin__content_learn(struct twin__content *content, uint64_t number, const struct twin__features *features,
                                 struct twin__content_score score, bool positive, double trust)
 {

@@ -29,9 +29,6 @@ struct twin__content_score {
 struct twin__content_score twin__content_score(const struct twin__content *content,
                                                const struct twin__features *features);
 
-/* What speaks for the label as a share of what speaks against it: 0 .. 1 where the score is negative. */
-double twin__content_contested(const struct twin__content *content, const struct twin__features *features);
-
 /* Learns that message `number` has the label, or another; `score` is the one it has. The lesson counts for `trust`, 0 .. 1;
  * the second voter, which keeps what it is taught, believes it from 1/2. */
 twin_status twin__content_learn(struct twin__content *content, uint64_t number, const struct twin__features *features,

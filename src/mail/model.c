@@ -193,21 +193,9 @@ static uint64_t sender_hash(const struct twin__model *model, const char *what, t
     return text.length ? chain(model, 0, what, text) | 1 : 0;
 }
 
-/* "Thank you." What is in every message counts most in such a one, and where most mail is spam that speaks for spam. A pitch
- * in the subject makes it no brief one. */
-static bool is_brief(const twin_message *message)
-{
-    enum { MOST_BYTES = 48 };
-    bool has_files = message->part_count > 1;
-    for (size_t i = 0; i < message->part_count; i++)
-        has_files |= message->parts[i].name.length > 0 || strncmp(message->parts[i].type.bytes, "text/", 5) != 0;
-    size_t length = twin__trim(message->text).length + twin__trim(message->subject).length;
-    return length <= MOST_BYTES && message->hidden.length == 0 && message->link_count == 0 && !has_files;
-}
-
 twin_status twin__model_prepare(struct twin__mail_item *out, struct twin__model *model, const twin_message *message)
 {
-    *out = (struct twin__mail_item){ .id = identify(model, message), .is_brief = is_brief(message) };
+    *out = (struct twin__mail_item){ .id = identify(model, message) };
     for (size_t i = 0; i < message->address_count; i++)
         if (message->addresses[i].role == TWIN_MESSAGE_FROM) {
             const twin_message_address *from = &message->addresses[i];
@@ -358,7 +346,8 @@ static twin_status introduce(struct twin__model *model, unsigned label)
     struct twin__mail_label *known = &model->labels[label];
     uint64_t *others = &known->content[TWIN__BY_ALL].margin.taught[0];
     twin_status status = TWIN_OK;
-    if (!twin__label_learns(known) || known->content[TWIN__BY_ALL].margin.taught[1] || *others)
+    if (!twin__has_step(model, TWIN_MAIL_INTRODUCTION) || !twin__label_learns(known) ||
+        known->content[TWIN__BY_ALL].margin.taught[1] || *others)
         return TWIN_OK;
     for (unsigned i = 0; i < model->label_count; i++) {
         struct twin__rehearsed **slots = model->labels[i].rehearsal.slots;
@@ -377,7 +366,7 @@ static twin_status rehearse(struct twin__model *model, uint64_t number, unsigned
     model->streak = model->streak_label == label ? model->streak + 1 : 1;
     model->streak_label = label;
     const unsigned labels = model->label_count;
-    if (model->streak <= LONG_STREAK || labels < 2)
+    if (model->streak <= LONG_STREAK || labels < 2 || !twin__has_step(model, TWIN_MAIL_REHEARSAL))
         return TWIN_OK;
     twin_status status = TWIN_OK;
     for (uint64_t i = 0; i < REHEARSALS && status == TWIN_OK; i++) {
@@ -410,6 +399,13 @@ static twin_status insist(struct twin__model *model, const struct twin__mail_ite
         status = teach(model, &item->features, number, label, (struct lesson){ 0 });
     }
     return status;
+}
+
+/* How much of a message is known before it is learnt. */
+static void note_known(struct twin__model *model, double known)
+{
+    static const double LEAST_WEIGHT = 1 / 256.0; /* of one message */
+    model->usually_known += fmax(1 / ((double)model->learnt + 2), LEAST_WEIGHT) * (known - model->usually_known);
 }
 
 /* Adds the record of a message that is new, or new under this label. */
@@ -445,14 +441,18 @@ twin_status twin__model_learn(twin_mail_effect *out, struct twin__model *model, 
     model->changes++;
     double trust[TWIN_MAIL_MAX_LABELS];
     correct = correct || !is_new;
-    bool believed = correct || twin__model_trust(trust, model, &verdict, label) >= TWIN__BELIEVED;
-    const struct lesson lesson = { known == UINT64_MAX ? model->judged_scores : NULL, correct ? NULL : trust };
+    bool believed = correct || !twin__has_step(model, TWIN_MAIL_DOUBT) ||
+                    twin__model_trust(trust, model, &verdict, label) >= TWIN__BELIEVED;
+    bool doubts = !correct && twin__has_step(model, TWIN_MAIL_DOUBT);
+    const struct lesson lesson = { known == UINT64_MAX ? model->judged_scores : NULL, doubts ? trust : NULL };
 
     twin_status status = twin__model_make_filters(model);
     if (status == TWIN_OK && known != UINT64_MAX)
         status = forget_number(model, known);
-    if (is_new)
+    if (is_new) {
         twin__model_move_thresholds(model, &verdict, label);
+        note_known(model, verdict.known);
+    }
     uint64_t number = model->remembered.first + model->remembered.count;
     if (status == TWIN_OK)
         status = remember(model, item, label, now, is_new ? &verdict : NULL);

@@ -41,6 +41,7 @@ struct twin__model {
     struct twin__remembered remembered;
     struct twin__mail_texts texts; /* that are not in the file yet */
     uint64_t learnt;               /* since it was created */
+    double usually_known;          /* the share of the words of a message that were learnt before: a running mean */
     bool filtered;                 /* the filters of senders are made */
     unsigned streak_label;         /* of the last message learnt */
     uint64_t streak;               /* so many in a row had it */
@@ -67,7 +68,6 @@ bool twin__model_is_label(const char *name);
 /* What the model takes from a message. Features and texts are borrowed. */
 struct twin__mail_item {
     uint64_t id, address, domain;
-    bool is_brief;           /* a few words and nothing else */
     twin_text subject, text; /* empty: they are not kept */
     struct twin__mail_signature signature;
     struct twin__features features, opening; /* of all of it; with the beginning of its text only, if it is long */
@@ -110,6 +110,9 @@ double twin__model_trust(double out[TWIN_MAIL_MAX_LABELS], const struct twin__mo
 double twin__trust_of(double share, double against);
 
 /* ---- verdict.c */
+
+/* Whether the model has this step; all have all but for experiments. */
+bool twin__has_step(const struct twin__model *model, twin_mail_step step);
 
 /* scores[label], unless it is NULL: what the learners of the label said. */
 void twin__model_judge(twin_mail_verdict *out, struct twin__label_score *scores, const struct twin__model *model,

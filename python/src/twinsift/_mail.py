@@ -25,7 +25,7 @@ class Verdict(NamedTuple):
     """What a message is taken for."""
 
     label: str | None  #: None: unsure
-    score: float  #: the probability of spam, 0 to 1
+    score: float  #: the probability of the label with the most evidence (spam, of spam and good mail), 0 to 1
     reason: str  #: the evidence that counted most: nothing, content, sender or lookalike
     log_odds: float
     threshold: float  #: the log odds above which the label is given
