@@ -4,6 +4,7 @@
  * learnt the batches before, and a model is not written anew for each message. */
 #include "commands.h"
 #include "mail_model.h"
+#include "support/interrupt.h"
 #include "support/paths.h"
 #include "support/record.h"
 #include "support/usage.h"
@@ -39,6 +40,7 @@ struct work {
     uint64_t pending;
     double saved; /* when */
     uint64_t effects[TWIN_MAIL_UNKNOWN + 1], left_out;
+    char *stopped_after; /* the path of the last message before a signal; NULL: there was none */
 };
 
 static bool save(struct work *work)
@@ -119,6 +121,10 @@ static bool change(void *context, const twin_message *message, twin_text path)
     if (status != TWIN_OK)
         return refuse_status(mail_path(&work->request->mail), status, &error);
     work->effects[effect]++;
+    if (interrupted()) {
+        work->stopped_after = strndup(path.bytes, path.length);
+        return false;
+    }
     return (++work->pending < BATCH && seconds() < work->saved + SECONDS) || save(work);
 }
 
@@ -151,6 +157,16 @@ static void print_changes(const struct work *work)
     }
 }
 
+/* Once what came before a signal is saved. The signal says that no more messages are to be printed; this is the last. */
+static void print_stop(const struct work *work)
+{
+    const uint64_t *n = work->effects;
+    if (!work->stopped_after || work->request->mail.shared.quiet)
+        return;
+    fprintf(stderr, "stopped after %s: %" PRIu64 " learnt, %" PRIu64 " corrected; the same command goes on\n",
+            work->stopped_after, n[TWIN_MAIL_LEARNT], n[TWIN_MAIL_CORRECTED]);
+}
+
 /* One that was created for messages that were then refused. */
 static void remove_model(const char *path)
 {
@@ -181,6 +197,8 @@ static int work_on(struct request *request, enum verb verb)
     good = save(&work) && good; /* what was learnt before an error stays */
     if (good)
         print_changes(&work);
+    print_stop(&work);
+    free(work.stopped_after);
     twin_mail_close(work.mail);
     if (!good && is_new && work.effects[TWIN_MAIL_LEARNT] == 0)
         remove_model(mail_path(&request->mail));

@@ -113,7 +113,7 @@ static void print_reason(twin_mail *mail, const twin_message *message, const twi
 static void print_verdict(twin_mail *mail, const twin_message *message, const twin_mail_verdict *verdict)
 {
     enum { PERCENT = 100 };
-    static const double LITTLE = 0.75;
+    static const double LITTLE = 0.5;
     const twin_mail_step_info *step = twin_mail_step_about(verdict->step);
     for (size_t i = 0; i < verdict->count; i++)
         if (verdict->label && strcmp(verdict->evidence[i].label, verdict->best) == 0)

@@ -45,7 +45,7 @@ function headline(verdict) {
   return el('div', {}, el('p', { class: 'verdict ' + kind }, text), score,
     el('p', {}, 'Probability of ', verdict.best ? shown(verdict.best) : 'spam', ' ' + percent(verdict.score) + '. ' +
       reasons[verdict.reason] + (verdict.label == null ? ' ' + verdict.because : '')),
-    verdict.known < 0.75 ? el('p', {}, `Little of this message is known (${percent(verdict.known)} of its words).`) : '');
+    verdict.known < 0.5 ? el('p', {}, `Little of this message is known (${percent(verdict.known)} of its words).`) : '');
 }
 
 const reasons = {

@@ -451,7 +451,7 @@ twin_status twin__model_learn(twin_mail_effect *out, struct twin__model *model, 
         status = forget_number(model, known);
     if (is_new) {
         twin__model_move_thresholds(model, &verdict, label);
-        note_known(model, verdict.known);
+        note_known(model, twin__model_known(model, item));
     }
     uint64_t number = model->remembered.first + model->remembered.count;
     if (status == TWIN_OK)

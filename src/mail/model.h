@@ -111,6 +111,9 @@ double twin__trust_of(double share, double against);
 
 /* ---- verdict.c */
 
+/* Which share of the words that are seen any label was taught, or others that share their places. */
+double twin__model_known(const struct twin__model *model, const struct twin__mail_item *item);
+
 /* Whether the model has this step; all have all but for experiments. */
 bool twin__has_step(const struct twin__model *model, twin_mail_step step);
 

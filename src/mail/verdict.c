@@ -164,7 +164,7 @@ static bool has_no_grounds(const struct judged *j)
  * one most, be it by chance. */
 static bool is_unknown(const struct judged *j)
 {
-    double learnt = (double)j->model->learnt, known = j->verdict->known;
+    double learnt = (double)j->model->learnt, known = twin__model_known(j->model, j->item);
     if (!j->is_above || !by_scores(j))
         return false;
     if (!is_spam(j->best))
@@ -326,14 +326,30 @@ static void conclude(twin_mail_verdict *out, struct judged *j)
     out->reason = is_learnt_itself(j) ? TWIN_MAIL_BY_LOOKALIKE : reason_of(best, j->method);
 }
 
-/* The share of its words that any label was taught. */
-static double known_share(const struct twin__model *model, const struct twin__mail_item *item)
+double twin__model_known(const struct twin__model *model, const struct twin__mail_item *item)
 {
     double most = 0;
     for (unsigned i = 0; i < model->label_count; i++)
         if (twin__label_learns(&model->labels[i]))
             most = fmax(most, twin__known_share(&model->labels[i], item));
     return most;
+}
+
+/* Words share places, so that some pass for known by chance: as many as places are taken, of which a few are looked at. Where
+ * nearly all are, nothing can be said. */
+static double known_truly(const struct twin__model *model, double share)
+{
+    enum { LOOKED_AT = 512 };
+    double most = 0;
+    for (unsigned i = 0; i < model->label_count; i++) {
+        const struct twin__linear_cell *cells = model->labels[i].content[TWIN__BY_ALL].cells;
+        unsigned taken = 0;
+        for (unsigned place = 1; cells && place <= LOOKED_AT; place++)
+            taken += cells[place].squares > 0;
+        most = fmax(most, (double)taken / LOOKED_AT);
+    }
+    static const double NEARLY_ALL = 0.95;
+    return most > NEARLY_ALL ? share : fmax(1 - (1 - share) / (1 - most), 0);
 }
 
 void twin__model_judge(twin_mail_verdict *out, struct twin__label_score *scores, const struct twin__model *model,
@@ -344,7 +360,7 @@ void twin__model_judge(twin_mail_verdict *out, struct twin__label_score *scores,
     out->score = 0.5;
     out->threshold = twin__thresholds_first().above;
     out->step = TWIN_MAIL_NOTHING;
-    out->known = known_share(model, item);
+    out->known = known_truly(model, twin__model_known(model, item));
     twin__find_evidence(&found, model, item, method);
     gather(out, &found, model, item, method, trusted);
     if (scores)

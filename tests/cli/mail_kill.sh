@@ -35,6 +35,21 @@ if [ $acknowledged -gt 0 ]; then
         fail "of $acknowledged messages that were acknowledged some are lost: $(cat err)"
 fi
 
+# One who learns a folder and is asked to end says where it stopped; what came before is learnt.
+mkdir folder
+for n in $(seq 2000 4000); do
+    message "$n" >"folder/$n.eml"
+done
+"$twinsift" mail learn -m stopped.twin --as spam folder 2>err &
+learner=$!
+sleep 0.15
+kill -TERM $learner 2>/dev/null || true
+if ! wait $learner 2>/dev/null && grep -q '^stopped after' err; then
+    learnt=$(sed -n 's/^stopped after .*: \([0-9]*\) learnt.*/\1/p' err)
+    "$twinsift" mail learn -m stopped.twin --as spam folder 2>err || fail "a run that was stopped cannot be repeated"
+    grep -q " $learnt known already" err || fail "of $learnt messages some are lost: $(cat err)"
+fi
+
 # One who compacts and is ended leaves the model as it was, and nothing beside it where files without a name can be made.
 for turn in 1 2 3 4 5 6 7 8; do
     "$twinsift" mail compact -q -m model.twin &
