@@ -6,46 +6,56 @@
  * to be rare:
  *
  *   1. Documents are sorted by the size of their sets; those whose size is not known are fetched for it.
- *   2. From the largest document down, a block of documents is indexed by their probes (containment_probes.c). A document
- *      that lacks more shingles than the threshold leaves room for in every part of the larger documents is contained
- *      in none of them and is not indexed at all; in ordinary texts these are nearly all.
- *   3. Every document that is larger than one of the block looks up all its shingles and counts how many probes it has of
- *      each that is not larger. Pairs with enough of them are compared exactly, some millions at a time.
+ *   2. From the largest document down, a block of documents is indexed, with lists of their probes (containment_probes.c,
+ *      set_index.c). A document that lacks more shingles than the threshold leaves room for in every part of the larger
+ *      documents is contained in none of them and is not indexed at all; in ordinary texts these are nearly all.
+ *   3. Every document that is larger than one of the block looks up all its shingles. Those that have enough probes in it
+ *      are compared, by what the index has of them.
  *
  * Nothing depends on rarity being right, so chance costs only speed. The text of a template is not among the probes
  * as long as the document has enough that is rarer. If it has not, the document is nearly all template, and most of
- * these pairs are similar indeed. Memory: the marks of shingles, one block, and one batch of pairs; documents that do
- * not fit into a block go into the next, for which larger documents are fetched once more. */
+ * these pairs are similar indeed. Memory: the marks of shingles, one block, and one batch of matches; documents that do
+ * not fit into a block go into the next, for which larger documents are fetched once more.
+ *
+ * Texts that are made of the same phrases in other choices are met often and hardly ever similar: that takes time which
+ * grows with the square of their number. A search can be bounded to so many entries of lists per item of its set, the
+ * shorter lists first; documents for which that was not enough are counted. */
 #include "join/containment_private.h"
 
 #include <stdlib.h>
 
-#include "base/clock.h"
+#include "base/array.h"
 #include "base/stages.h"
 #include "join/engine.h"
 #include "join/join_private.h"
 #include "join/matches.h"
+#include "kernels/kernels.h"
 #include "lsh/bands.h"
+#include "sketch/set.h"
 
 struct worker {
-    struct twin__probe_hit *found; /* lists of the index to look through */
-    struct twin__pairs pairs;
-    uint16_t *hits; /* probes met so far, one number per member of the block */
-    uint32_t *met;  /* members of the block with hits */
-    size_t met_count;
-    bool no_memory;
+    struct twin__containment_worker divider;
+    twin_matches found;
+    struct twin__pairs pairs;      /* that the index does not know enough of */
+    struct twin__item_marks marks; /* of the smaller document of such a pair */
+    uint64_t *bits;
+    size_t bit_capacity;
 };
 
 struct join {
     struct twin__containment base;
     size_t first_rank; /* where the current loop begins */
-    struct twin__probe_block block;
+    struct twin__set_index index;
+    struct twin__pairs pairs; /* to be compared */
+    uint32_t *sample;         /* documents that may show which items are frequent: none that are long */
+    size_t sample_count;
+    uint32_t *side; /* of two collections, by rank: the least rank of the same one (union-find) */
     struct worker *workers;
 };
 
 /* ---- sizes ---- */
 
-enum { SETS_AT_A_TIME = 8 };
+enum { SETS_AT_A_TIME = 8, FEWEST_ITEMS = 256 /* for which a search has steps */ };
 
 /* Puts the size of each set above its document. */
 static twin_status measure_sets(void *context, size_t begin, size_t end, int worker, twin_error *error)
@@ -71,126 +81,162 @@ static twin_status sort_by_size(struct twin__containment *join, twin_error *erro
     return status;
 }
 
-/* ---- looking up ---- */
+/* ---- searching ---- */
 
-/* The first member of the block that is below a rank. */
-static size_t first_below(const struct twin__probe_block *block, size_t rank)
+void twin__containment_worker_clear(struct twin__containment_worker *worker)
 {
-    size_t low = 0, count = block->count;
+    twin__index_scratch_clear(&worker->scratch);
+    twin__item_marks_clear(&worker->marks);
+    free(worker->bits);
+    *worker = (struct twin__containment_worker){ 0 };
+}
+
+bool twin__containment_divide(struct twin__divided_set *out, struct twin__containment_worker *worker,
+                              const struct twin__frequent_items *frequent, twin_set items)
+{
+    if (!TWIN__ARRAY_GROW(&worker->bits, &worker->bit_capacity, 0, frequent->words) ||
+        !twin__frequent_items_divide(worker->bits, &worker->marks, frequent, items.items, items.count))
+        return false;
+    size_t found = worker->marks.found, rare = worker->marks.missed.count;
+    *out = (struct twin__divided_set){ .size = found + rare,
+                                       .frequent = found,
+                                       .bits = worker->bits,
+                                       .rare = worker->marks.missed.items,
+                                       .rare_count = rare,
+                                       .listed = rare };
+    return true;
+}
+
+static size_t count_common(twin_set large, twin_set small)
+{
+    enum { TIMES = 32 }; /* so much larger that searching is faster than going through */
+    if (large.count / TIMES < small.count)
+        return twin_set_common(large, small);
+    size_t common = 0, at = 0;
+    for (size_t i = 0; i < small.count && at < large.count; i++) {
+        at += twin__lower_bound(large.items + at, large.count - at, small.items[i]);
+        common += at < large.count && large.items[at] == small.items[i];
+    }
+    return common;
+}
+
+/* The first member of the index that is below a rank. */
+static size_t first_below(const struct twin__set_index *index, size_t rank)
+{
+    size_t low = 0, count = index->count;
     while (count > 0) {
         size_t half = count / 2;
-        bool before = block->members[low + half].rank >= rank;
+        bool before = index->members[low + half].document >= rank;
         low += before ? half + 1 : 0;
         count = before ? count - half - 1 : half;
     }
     return low;
 }
 
-/* Counts a probe of each member of a list from `first` on. */
-static void count_list(struct worker *worker, const struct twin__probe_index *index, struct twin__probe_hit list,
-                       size_t first)
+static bool add_match(struct worker *worker, uint32_t a, uint32_t b, double similarity)
 {
-    const uint64_t *entries = index->entries.items;
-    size_t i = list.at;
-    if (i < index->entries.count && entries[i] < (list.hash | first))
-        i = twin__entries_find(&index->entries, list.hash | first);
-    for (; i < index->entries.count && entries[i] <= (list.hash | TWIN__PROBE_DOCUMENTS); i++) {
-        uint32_t other = entries[i] & TWIN__PROBE_DOCUMENTS;
-        if (worker->hits[other] == 0)
-            worker->met[worker->met_count++] = other;
-        if (worker->hits[other] < UINT16_MAX)
-            worker->hits[other]++;
-    }
+    twin_match match = { a < b ? a : b, a < b ? b : a, similarity };
+    return twin__matches_add(&worker->found, match) == TWIN_OK;
 }
 
-static void look_up_set(struct worker *worker, const struct twin__probe_index *index, twin_set set, size_t first)
+/* Compares a document with one that is too long to be fetched again, and that has been divided. */
+static twin_status compare_with_long(struct worker *worker, const struct join *join, uint32_t document,
+                                     uint32_t long_document, struct twin__divided_set of_long, int number,
+                                     twin_error *error)
 {
-    while (set.count > 0) {
-        size_t some = set.count < TWIN__PROBE_AT_ONCE ? set.count : TWIN__PROBE_AT_ONCE;
-        size_t found = twin__probe_find_some(worker->found, index, (twin_set){ set.items, some });
-        for (size_t i = 0; i < found; i++)
-            count_list(worker, index, worker->found[i], first);
-        set = (twin_set){ set.items + some, set.count - some };
-    }
+    const struct twin__frequent_items *frequent = &join->index.frequent;
+    twin_set items;
+    twin_status status = twin__provider_items(&items, join->base.provider, document, number, error);
+    if (status != TWIN_OK)
+        return status;
+    if (!TWIN__ARRAY_GROW(&worker->bits, &worker->bit_capacity, 0, frequent->words) ||
+        !twin__frequent_items_divide(worker->bits, &worker->marks, frequent, items.items, items.count))
+        return twin__fail_memory(error);
+    twin_set rare = { worker->marks.missed.items, worker->marks.missed.count };
+    size_t common = twin__kernels()->common_bits(worker->bits, of_long.bits, frequent->words) +
+                    count_common((twin_set){ of_long.rare, of_long.rare_count }, rare);
+    double similarity =
+        twin__similarity_of_counts(of_long.size, worker->marks.found + rare.count, common, TWIN_CONTAINMENT);
+    bool good = similarity < join->base.options.threshold || add_match(worker, document, long_document, similarity);
+    return good ? TWIN_OK : twin__fail_memory(error);
 }
 
-/* Those with enough hits become pairs; all are forgotten. */
-static void take_met(struct worker *worker, const struct join *join, size_t rank)
+/* What was found of a document. */
+static twin_status take_found(struct worker *worker, const struct join *join, uint32_t document,
+                              struct twin__divided_set set, int number, twin_error *error)
 {
-    const struct twin__containment *base = &join->base;
-    uint64_t colour = twin__containment_colour(base, rank);
-    uint32_t a = twin__containment_document(base, rank);
-    for (size_t i = 0; i < worker->met_count; i++) {
-        struct twin__probe_member other = join->block.members[worker->met[i]];
-        uint32_t b = twin__containment_document(base, other.rank);
-        if (worker->hits[worker->met[i]] >= other.wanted && other.colours & colour &&
-            twin__provider_wants(base->provider, a, b) && !twin__pairs_add(&worker->pairs, twin__pair(a, b)))
-            worker->no_memory = true;
-        worker->hits[worker->met[i]] = 0;
-    }
-    worker->met_count = 0;
-}
-
-static twin_status look_up_documents(void *context, size_t begin, size_t end, int number, twin_error *error)
-{
-    struct join *join = context;
-    struct worker *worker = &join->workers[number];
-    for (size_t i = begin; i < end; i++) {
-        size_t rank = join->first_rank + i;
-        twin_set set;
-        twin_status status = twin__provider_set(&set, join->base.provider,
-                                                twin__containment_document(&join->base, rank), number, error);
+    const struct twin__provider *provider = join->base.provider;
+    const struct twin__index_scratch *scratch = &worker->divider.scratch;
+    bool is_long = provider->is_long && provider->is_long(provider, document);
+    for (size_t i = 0; i < scratch->found_count; i++) {
+        struct twin__set_found found = scratch->found[i];
+        uint32_t other = twin__containment_document(&join->base, join->index.members[found.member].document);
+        twin_status status = TWIN_OK;
+        if (found.similarity > 1 && is_long)
+            status = compare_with_long(worker, join, other, document, set, number, error);
+        else if (found.similarity > 1 ? !twin__pairs_add(&worker->pairs, twin__pair(document, other))
+                                      : !add_match(worker, document, other, found.similarity))
+            status = twin__fail_memory(error);
         if (status != TWIN_OK)
             return status;
-        look_up_set(worker, &join->block.index, set, first_below(&join->block, rank));
-        take_met(worker, join, rank);
     }
     return TWIN_OK;
+}
+
+/* Finds the members that a document contains. */
+static twin_status search_members(struct join *join, size_t rank, twin_set items, int number, twin_error *error)
+{
+    struct worker *worker = &join->workers[number];
+    struct twin__index_query query = { .begin = first_below(&join->index, rank),
+                                       .end = join->index.count,
+                                       .group = join->side,
+                                       .root = join->side ? join->side[rank] : 0,
+                                       .is_largest = true };
+    if (!twin__containment_divide(&query.set, &worker->divider, &join->index.frequent, items))
+        return twin__fail_memory(error);
+    query.most_steps = join->base.options.steps_per_item * (query.set.size + FEWEST_ITEMS);
+    if (!twin__set_index_all(&worker->divider.scratch, &join->index, &query))
+        return twin__fail_memory(error);
+    return take_found(worker, join, twin__containment_document(&join->base, rank), query.set, number, error);
+}
+
+static twin_status search_documents(void *context, size_t begin, size_t end, int number, twin_error *error)
+{
+    struct join *join = context;
+    twin_status status = TWIN_OK;
+    for (size_t i = begin; i < end && status == TWIN_OK; i++) {
+        size_t rank = join->first_rank + i;
+        twin_set items;
+        status = twin__provider_items(&items, join->base.provider, twin__containment_document(&join->base, rank),
+                                      number, error);
+        if (status == TWIN_OK)
+            status = search_members(join, rank, items, number, error);
+    }
+    return status;
 }
 
 /* ---- all of it ---- */
 
-static twin_status compare(twin_matches *out, struct twin__containment_counts *counts,
-                           const struct twin__containment *join, struct twin__pairs *pairs, twin_error *error)
+/* Compares the pairs by their sets. */
+static twin_status compare(twin_matches *out, struct join *join, twin_error *error)
 {
-    struct twin__set_rule rule = { TWIN_CONTAINMENT, join->options.threshold };
-    struct twin__verify_options verify = { .comparison = twin__compare_sets(&rule), .exec = join->options.exec };
-    double begun = twin__seconds();
-    twin_status status = twin__containment_compare_long(out, &counts->compared, join, pairs, error);
-    if (status == TWIN_OK)
-        status = twin__verify_pairs(out, join->provider, pairs, verify, error);
-    counts->comparing_seconds += twin__seconds() - begun;
-    counts->compared += pairs->count;
-    pairs->count = 0;
+    const struct twin__containment *base = &join->base;
+    struct twin__set_rule rule = { TWIN_CONTAINMENT, base->options.threshold };
+    struct twin__verify_options verify = { .comparison = twin__compare_sets(&rule), .exec = base->options.exec };
+    twin_status status = twin__verify_pairs(out, base->provider, &join->pairs, verify, error);
+    join->pairs.count = 0;
     return status;
 }
 
-static twin_status gather_pairs(struct twin__pairs *out, struct join *join, twin_error *error)
+static twin_status gather(twin_matches *out, struct join *join, twin_error *error)
 {
     for (int i = 0; i < join->base.options.exec.workers; i++) {
         struct worker *worker = &join->workers[i];
-        if (worker->no_memory || !twin__pairs_append(out, &worker->pairs))
+        if (!twin__matches_move(out, &worker->found) || !twin__pairs_append(&join->pairs, &worker->pairs))
             return twin__fail_memory(error);
         worker->pairs.count = 0;
     }
-    return TWIN_OK;
-}
-
-/* Room for the members of the block in every worker's hits. */
-static twin_status make_hits(struct join *join, twin_error *error)
-{
-    for (int i = 0; i < join->base.options.exec.workers; i++) {
-        struct worker *worker = &join->workers[i];
-        free(worker->hits);
-        free(worker->met);
-        worker->hits = calloc(join->block.count + 1, sizeof *worker->hits);
-        worker->met = malloc((join->block.count + 1) * sizeof *worker->met);
-        if (!worker->found)
-            worker->found = malloc(TWIN__PROBE_AT_ONCE * sizeof *worker->found);
-        if (!worker->hits || !worker->met || !worker->found)
-            return twin__fail_memory(error);
-    }
-    return TWIN_OK;
+    return join->pairs.count < join->base.options.pairs_at_a_time ? TWIN_OK : compare(out, join, error);
 }
 
 static void report(const struct twin__containment *join, size_t done)
@@ -199,90 +245,115 @@ static void report(const struct twin__containment *join, size_t done)
         (void)twin__report(&twin__stage_joining, done, join->count);
 }
 
-/* Finds the pairs of the block's members with each other and with all larger documents, some at a time: so few that,
- * if all of them are candidates of all, memory stays bounded. */
-static twin_status join_block(twin_matches *out, struct twin__containment_counts *counts, struct join *join,
-                              struct twin__pairs *pairs, twin_error *error)
+/* Finds the pairs of members with each other and with all larger documents, some at a time: so few that, if all of them
+ * are similar to all, memory stays bounded. */
+static twin_status search_block(twin_matches *out, struct join *join, twin_error *error)
 {
     enum { FEWEST = 64 };
     struct twin__containment *base = &join->base;
-    const struct twin__probe_block *block = &join->block;
-    size_t at_a_time = 4 * base->options.pairs_at_a_time / (block->count + 1);
-    if (block->count == 0)
+    const struct twin__set_index *index = &join->index;
+    size_t at_a_time = 4 * base->options.pairs_at_a_time / (index->count + 1);
+    if (index->count == 0)
         return TWIN_OK;
     if (at_a_time < FEWEST)
         at_a_time = FEWEST;
-    twin_status status = make_hits(join, error);
-    size_t rank = block->members[block->count - 1].rank + 1;
+    twin_status status = TWIN_OK;
+    size_t rank = (size_t)index->members[index->count - 1].document + 1;
     for (; rank < base->count && status == TWIN_OK; rank += at_a_time) {
         size_t count = base->count - rank < at_a_time ? base->count - rank : at_a_time;
         join->first_rank = rank;
-        status = twin__exec_try(base->options.exec, count, SETS_AT_A_TIME, look_up_documents, join, error);
+        status = twin__exec_try(base->options.exec, count, SETS_AT_A_TIME, search_documents, join, error);
         if (status == TWIN_OK)
-            status = gather_pairs(pairs, join, error);
-        if (status == TWIN_OK && pairs->count >= base->options.pairs_at_a_time)
-            status = compare(out, counts, base, pairs, error);
+            status = gather(out, join, error);
     }
     return status;
 }
 
-static twin_status join_blocks(twin_matches *out, struct twin__containment_counts *counts, struct join *join,
-                               struct twin__prober *prober, twin_error *error)
+static twin_status join_blocks(twin_matches *out, struct join *join, struct twin__prober *prober, twin_error *error)
 {
-    struct twin__pairs pairs = { 0 };
+    struct twin__set_source source = { .provider = join->base.provider,
+                                       .documents = join->sample,
+                                       .count = join->sample_count };
     twin_status status = TWIN_OK;
     while (twin__prober_left(prober) > 0 && status == TWIN_OK) {
-        status = twin__prober_fill(&join->block, prober, error);
+        twin__set_index_clear(&join->index);
+        status = twin__set_index_init(&join->index, &source, TWIN_CONTAINMENT, join->base.options.threshold, error);
         if (status == TWIN_OK)
-            status = join_block(out, counts, join, &pairs, error);
+            status = twin__prober_fill(&join->index, &join->pairs, prober, error);
+        if (status == TWIN_OK)
+            status = search_block(out, join, error);
         report(&join->base, join->base.count - twin__prober_left(prober));
     }
-    if (status == TWIN_OK)
-        status = compare(out, counts, &join->base, &pairs, error);
-    free(pairs.items);
-    return status;
+    return status == TWIN_OK ? compare(out, join, error) : status;
+}
+
+static void set_defaults(struct twin__containment_options *options, size_t documents)
+{
+    enum { FEWEST_ROOM = 3 << 22, ROOM_PER_DOCUMENT = 48, PAIRS_AT_A_TIME = 1 << 21, ITEMS_AT_A_TIME = 1 << 20 };
+    if (options->most_room == 0)
+        options->most_room =
+            ROOM_PER_DOCUMENT * documents > FEWEST_ROOM ? ROOM_PER_DOCUMENT * documents : FEWEST_ROOM;
+    if (options->pairs_at_a_time == 0)
+        options->pairs_at_a_time = PAIRS_AT_A_TIME;
+    if (options->items_at_a_time == 0)
+        options->items_at_a_time = ITEMS_AT_A_TIME;
 }
 
 static twin_status join_init(struct join *join)
 {
-    enum {
-        FEWEST_ENTRIES = 1 << 23,
-        ENTRIES_PER_DOCUMENT = 32,
-        PAIRS_AT_A_TIME = 1 << 21,
-        ITEMS_AT_A_TIME = 1 << 20
-    };
     struct twin__containment *base = &join->base;
     twin_signatures signatures = base->provider->signatures;
     size_t count = base->count = signatures.count;
     base->threshold = base->options.threshold * (1 - 1e-12);
-    if (base->options.index_entries == 0)
-        base->options.index_entries =
-            count > FEWEST_ENTRIES / ENTRIES_PER_DOCUMENT ? ENTRIES_PER_DOCUMENT * count : FEWEST_ENTRIES;
-    if (base->options.pairs_at_a_time == 0)
-        base->options.pairs_at_a_time = PAIRS_AT_A_TIME;
-    if (base->options.items_at_a_time == 0)
-        base->options.items_at_a_time = ITEMS_AT_A_TIME;
+    set_defaults(&base->options, count);
     base->order = malloc((count + 1) * sizeof *base->order);
+    join->sample = malloc((count + 1) * sizeof *join->sample);
     join->workers = calloc((size_t)base->options.exec.workers, sizeof *join->workers);
-    if (!base->order || !join->workers)
+    if (!base->order || !join->sample || !join->workers)
         return TWIN_ENOMEM;
     for (size_t i = 0; i < count; i++)
         base->order[i] = signatures.documents[i];
     return TWIN_OK;
 }
 
-static void join_clear(struct join *join)
+/* Which documents may be in the sample, and on which side they are. */
+static twin_status sort_sides(struct join *join)
+{
+    enum { MOST_ITEMS = 1 << 17 };
+    const struct twin__containment *base = &join->base;
+    uint32_t split = base->provider->split, first[2] = { UINT32_MAX, UINT32_MAX };
+    for (size_t rank = 0; rank < base->count; rank++)
+        if (twin__containment_size(base, rank) <= MOST_ITEMS)
+            join->sample[join->sample_count++] = twin__containment_document(base, rank);
+    if (split == 0)
+        return TWIN_OK;
+    join->side = malloc((base->count + 1) * sizeof *join->side);
+    for (uint32_t rank = 0; rank < base->count && join->side; rank++) {
+        uint32_t *least = &first[twin__containment_document(base, rank) >= split];
+        *least = *least < rank ? *least : rank;
+        join->side[rank] = *least;
+    }
+    return join->side ? TWIN_OK : TWIN_ENOMEM;
+}
+
+static void join_end(struct join *join, struct twin__containment_counts *counts)
 {
     for (int i = 0; join->workers && i < join->base.options.exec.workers; i++) {
         struct worker *worker = &join->workers[i];
-        free(worker->found);
+        counts->compared += worker->divider.scratch.compared;
+        counts->incomplete += worker->divider.scratch.cut;
+        twin__containment_worker_clear(&worker->divider);
+        twin__item_marks_clear(&worker->marks);
+        twin__matches_clear(&worker->found);
         free(worker->pairs.items);
-        free(worker->hits);
-        free(worker->met);
+        free(worker->bits);
     }
+    free(join->pairs.items);
     free(join->workers);
     free(join->base.order);
-    twin__probe_block_clear(&join->block);
+    free(join->sample);
+    free(join->side);
+    twin__set_index_clear(&join->index);
 }
 
 twin_status twin__containment_join(twin_matches *out, struct twin__containment_counts *counts,
@@ -299,11 +370,11 @@ twin_status twin__containment_join(twin_matches *out, struct twin__containment_c
         twin__fail_memory(error);
     if (status == TWIN_OK)
         status = sort_by_size(&join.base, error);
-    if (status == TWIN_OK && twin__prober_create(&prober, &join.base) != TWIN_OK)
+    if (status == TWIN_OK && (sort_sides(&join) != TWIN_OK || twin__prober_create(&prober, &join.base) != TWIN_OK))
         status = twin__fail_memory(error);
     if (status == TWIN_OK)
-        status = join_blocks(out, counts, &join, prober, error);
+        status = join_blocks(out, &join, prober, error);
     twin__prober_free(prober);
-    join_clear(&join);
+    join_end(&join, counts);
     return status;
 }

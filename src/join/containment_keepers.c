@@ -21,19 +21,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "base/error.h"
 #include "base/exec.h"
 #include "base/stages.h"
-#include "join/items.h"
-#include "join/matches.h"
-#include "sketch/set.h"
+#include "join/containment_private.h"
 
 enum {
     FEW_PIVOTS = 64,
     MOST_PIVOTS = 256,
     NO_PIVOT = MOST_PIVOTS,
-    MOST_ITEMS = 1 << 22, /* of the documents that may be pivots: 32 MB */
+    MOST_ITEMS = 1 << 20, /* of the documents that may be pivots */
     FEWEST_DOCUMENTS = 1024,
     SAMPLE = 128,
     SAMPLE_PER_HIT = 4 /* a round is worth it if at least one in so many goes */
@@ -45,25 +42,15 @@ struct found {
     double similarity;
 };
 
-struct pivots {
-    size_t count;
-    uint32_t documents[MOST_PIVOTS];
-    twin_items items;
-    size_t starts[MOST_PIVOTS + 1];    /* where the items of each begin */
-    struct twin__item_numbers numbers; /* of items; those of number n are in lists[list_starts[n]] and on */
-    size_t *list_starts;
-    uint16_t *lists;
-};
-
 struct state {
     const struct twin__provider *provider;
     const struct twin__containment_options *options;
     const struct twin__deciding_options *deciding;
     twin_matches *matches;
-    uint64_t *compared;
     uint32_t *todo; /* undecided documents; once they are ordered, the most preferred first */
     size_t todo_count;
-    struct pivots pivots;
+    struct twin__set_index pivots;
+    struct twin__containment_worker *workers;
     uint32_t *others; /* of two collections, those of the second that were no pivots, in order */
     size_t other_count;
     size_t head;                /* of those to do, or of the others, so many were compared with each other: */
@@ -74,68 +61,27 @@ struct state {
 
 /* ---- pivots ---- */
 
-static twin_set pivot_set(const struct pivots *pivots, size_t number)
+/* Fetches and divides a document. */
+static twin_status divide(struct twin__divided_set *out, struct state *state, uint32_t document, int worker,
+                          twin_error *error)
 {
-    return (twin_set){ pivots->items.items + pivots->starts[number],
-                       pivots->starts[number + 1] - pivots->starts[number] };
+    twin_set items;
+    twin_status status = twin__provider_items(&items, state->provider, document, worker, error);
+    if (status == TWIN_OK && !twin__containment_divide(out, &state->workers[worker], &state->pivots.frequent, items))
+        status = twin__fail_memory(error);
+    return status;
 }
 
-static void pivots_clear(struct pivots *pivots)
+/* The first pivot that is similar to a set. */
+static twin_status find_pivot(struct found *out, struct state *state, struct twin__divided_set set, int worker,
+                              twin_error *error)
 {
-    twin__items_clear(&pivots->items);
-    twin__item_numbers_clear(&pivots->numbers);
-    free(pivots->list_starts);
-    free(pivots->lists);
-    *pivots = (struct pivots){ 0 };
-}
-
-/* The first pivot that is similar to a set, by comparing it with each. */
-static struct found compare_with_pivots(const struct pivots *pivots, twin_set set, double threshold)
-{
-    for (size_t i = 0; i < pivots->count && set.count; i++) {
-        double similarity = twin__set_similarity_at_least(set, pivot_set(pivots, i), TWIN_CONTAINMENT, threshold);
-        if (similarity >= 0)
-            return (struct found){ (uint16_t)i, similarity };
-    }
-    return (struct found){ .pivot = NO_PIVOT };
-}
-
-static bool add_pivot(struct pivots *pivots, uint32_t document, twin_set set)
-{
-    twin_items *items = &pivots->items;
-    if (!TWIN__ARRAY_GROW(&items->items, &items->capacity, items->count, set.count + 1))
-        return false;
-    if (set.count)
-        memcpy(items->items + items->count, set.items, set.count * sizeof *set.items);
-    items->count += set.count;
-    pivots->documents[pivots->count++] = document;
-    pivots->starts[pivots->count] = items->count;
-    return true;
-}
-
-/* Lists the pivots of each item: counted, then placed. */
-static bool index_items(struct pivots *pivots)
-{
-    const twin_items *items = &pivots->items;
-    struct twin__item_numbers *numbers = &pivots->numbers;
-    pivots->list_starts = calloc(items->count + 2, sizeof *pivots->list_starts);
-    pivots->lists = malloc((items->count + 1) * sizeof *pivots->lists);
-    if (!pivots->list_starts || !pivots->lists || !twin__item_numbers_init(numbers, 2 * items->count + 2))
-        return false;
-    for (size_t i = 0; i < items->count; i++) {
-        uint32_t number = twin__item_number(numbers, items->items[i]);
-        if (number == 0)
-            return false;
-        pivots->list_starts[number + 1]++; /* that is two after the item's own */
-    }
-    for (size_t i = 2; i < numbers->count + 2; i++)
-        pivots->list_starts[i] += pivots->list_starts[i - 1];
-    for (size_t pivot = 0; pivot < pivots->count; pivot++)
-        for (size_t i = pivots->starts[pivot]; i < pivots->starts[pivot + 1]; i++) {
-            uint32_t number = twin__item_number(numbers, items->items[i]);
-            pivots->lists[pivots->list_starts[number]++] = (uint16_t)pivot;
-        }
-    return true;
+    struct twin__index_query query = { .set = set, .end = state->pivots.count };
+    size_t member;
+    if (!twin__set_index_first(&member, &out->similarity, &state->workers[worker].scratch, &state->pivots, &query))
+        return twin__fail_memory(error);
+    out->pivot = member < state->pivots.count ? (uint16_t)member : NO_PIVOT;
+    return TWIN_OK;
 }
 
 /* Of two collections, every document of the second may be a pivot. */
@@ -144,69 +90,54 @@ static bool has_sides(const struct state *state)
     return state->provider->split > 0;
 }
 
+/* Of the first documents of a list another is decided: a pivot, unless it is similar to one before. */
+static twin_status take_head(struct state *state, uint32_t document, struct twin__divided_set set, twin_error *error)
+{
+    struct found found = { .pivot = NO_PIVOT };
+    twin_status status = has_sides(state) ? TWIN_OK : find_pivot(&found, state, set, 0, error);
+    if (status != TWIN_OK)
+        return status;
+    state->head_found[state->head++] = found;
+    return found.pivot != NO_PIVOT || set.size == 0 || twin__set_index_add(&state->pivots, document, set)
+               ? TWIN_OK
+               : twin__fail_memory(error);
+}
+
 /* Chooses pivots among the first `most` documents to do, or of the second collection. */
 static twin_status choose_pivots(struct state *state, size_t most, twin_error *error)
 {
     const uint32_t *from = has_sides(state) ? state->others : state->todo;
-    size_t count = has_sides(state) ? state->other_count : state->todo_count;
-    pivots_clear(&state->pivots);
-    for (state->head = 0; state->head < most && state->head < count; state->head++) {
-        twin_set set;
+    size_t count = has_sides(state) ? state->other_count : state->todo_count, items = 0;
+    struct twin__set_source source = { .provider = state->provider, .documents = from, .count = count };
+    twin__set_index_clear(&state->pivots);
+    twin_status status =
+        twin__set_index_init(&state->pivots, &source, TWIN_CONTAINMENT, state->options->threshold, error);
+    state->head = 0;
+    while (state->head < most && state->head < count && status == TWIN_OK) {
+        struct twin__divided_set set;
         uint32_t document = from[state->head];
-        struct found found = { .pivot = NO_PIVOT };
-        twin_status status = twin__provider_set(&set, state->provider, document, 0, error);
-        if (status != TWIN_OK)
-            return status;
-        if (state->pivots.items.count + set.count > MOST_ITEMS)
+        status = divide(&set, state, document, 0, error);
+        if (status != TWIN_OK || items + set.size > MOST_ITEMS)
             break;
-        if (!has_sides(state)) {
-            *state->compared += state->pivots.count;
-            found = compare_with_pivots(&state->pivots, set, state->options->threshold);
-        }
-        state->head_found[state->head] = found;
-        if (found.pivot == NO_PIVOT && !add_pivot(&state->pivots, document, set))
-            return twin__fail_memory(error);
+        items += set.size;
+        status = take_head(state, document, set, error);
     }
-    return index_items(&state->pivots) ? TWIN_OK : twin__fail_memory(error);
+    return status;
 }
 
 /* ---- looking up ---- */
 
-static struct found look_up_set(const struct pivots *pivots, twin_set set, double threshold)
-{
-    uint32_t common[MOST_PIVOTS] = { 0 };
-    const struct twin__item_numbers *numbers = &pivots->numbers;
-    for (size_t i = 0; i < set.count; i++) {
-        size_t slot;
-        if (i + TWIN__ITEMS_AHEAD < set.count)
-            __builtin_prefetch(&numbers->slots[set.items[i + TWIN__ITEMS_AHEAD] >> numbers->shift]);
-        uint32_t number = twin__item_find(numbers, set.items[i], &slot);
-        if (number == 0)
-            continue;
-        for (size_t k = pivots->list_starts[number - 1]; k < pivots->list_starts[number]; k++)
-            common[pivots->lists[k]]++;
-    }
-    for (size_t i = 0; i < pivots->count; i++) {
-        double similarity =
-            common[i] ? twin__similarity_of_counts(set.count, pivot_set(pivots, i).count, common[i], TWIN_CONTAINMENT)
-                      : -1;
-        if (similarity >= threshold)
-            return (struct found){ (uint16_t)i, similarity };
-    }
-    return (struct found){ .pivot = NO_PIVOT };
-}
-
 static twin_status look_up_some(void *context, size_t begin, size_t end, int worker, twin_error *error)
 {
     struct state *state = context;
-    for (size_t i = begin; i < end; i++) {
-        twin_set set;
-        twin_status status = twin__provider_set(&set, state->provider, state->looking_up[i], worker, error);
-        if (status != TWIN_OK)
-            return status;
-        state->found[i] = look_up_set(&state->pivots, set, state->options->threshold);
+    struct twin__divided_set set;
+    twin_status status = TWIN_OK;
+    for (size_t i = begin; i < end && status == TWIN_OK; i++) {
+        status = divide(&set, state, state->looking_up[i], worker, error);
+        if (status == TWIN_OK)
+            status = find_pivot(&state->found[i], state, set, worker, error);
     }
-    return TWIN_OK;
+    return status;
 }
 
 static twin_status look_up(struct found *out, struct state *state, const uint32_t *documents, size_t count,
@@ -215,7 +146,6 @@ static twin_status look_up(struct found *out, struct state *state, const uint32_
     enum { AT_A_TIME = 8 };
     state->looking_up = documents;
     state->found = out;
-    *state->compared += count * state->pivots.count;
     return twin__exec_try(state->options->exec, count, AT_A_TIME, look_up_some, state, error);
 }
 
@@ -259,7 +189,7 @@ static twin_status find_pivots(bool *out, struct state *state, twin_error *error
 
 static twin_status add_match(struct state *state, uint32_t document, struct found found, twin_error *error)
 {
-    uint32_t pivot = state->pivots.documents[found.pivot];
+    uint32_t pivot = state->pivots.members[found.pivot].document;
     twin_match match = { pivot < document ? pivot : document, pivot < document ? document : pivot, found.similarity };
     return twin__matches_add(state->matches, match) == TWIN_OK ? TWIN_OK : twin__fail_memory(error);
 }
@@ -359,7 +289,7 @@ static twin_status join_rest(struct state *state, struct twin__containment_count
     rest.signatures.count = state->todo_count;
     twin_status status = twin__containment_join(state->matches, &joined, &rest, *state->options, error);
     counts->compared += joined.compared;
-    counts->comparing_seconds += joined.comparing_seconds;
+    counts->incomplete = joined.incomplete;
     return status;
 }
 
@@ -381,12 +311,12 @@ twin_status twin__containment_keepers(twin_matches *out, struct twin__containmen
                            .options = &options,
                            .deciding = deciding,
                            .matches = out,
-                           .compared = &counts->compared,
                            .todo_count = provider->signatures.count };
     *counts = (struct twin__containment_counts){ 0 };
     state.todo = malloc((state.todo_count + 1) * sizeof *state.todo);
     state.head_found = malloc(MOST_PIVOTS * sizeof *state.head_found);
-    twin_status status = state.todo && state.head_found ? TWIN_OK : twin__fail_memory(error);
+    state.workers = calloc((size_t)options.exec.workers, sizeof *state.workers);
+    twin_status status = state.todo && state.head_found && state.workers ? TWIN_OK : twin__fail_memory(error);
     if (status == TWIN_OK) {
         if (state.todo_count)
             memcpy(state.todo, provider->signatures.documents, state.todo_count * sizeof *state.todo);
@@ -395,7 +325,12 @@ twin_status twin__containment_keepers(twin_matches *out, struct twin__containmen
     }
     if (status == TWIN_OK)
         status = join_rest(&state, counts, error);
-    pivots_clear(&state.pivots);
+    for (int i = 0; state.workers && i < options.exec.workers; i++) {
+        counts->compared += state.workers[i].scratch.compared;
+        twin__containment_worker_clear(&state.workers[i]);
+    }
+    twin__set_index_clear(&state.pivots);
+    free(state.workers);
     free(state.todo);
     free(state.head_found);
     return status;

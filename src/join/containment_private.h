@@ -1,9 +1,9 @@
 /* containment_private.h — what the files of the join by containment share.
  *
- *   containment_join.c    all of it: sizes, blocks, lookups, comparing
+ *   containment_join.c    all of it: sizes, blocks, searching
  *   containment_probes.c  which documents may be contained in a larger one, and the shingles by which that is found
  *   shingle_marks.c       which larger documents may have a shingle
- *   probe_index.c         an inverted index of a block of documents */
+ *   set_index.c           the index of a block of documents */
 #ifndef TWIN_JOIN_CONTAINMENT_PRIVATE_H
 #define TWIN_JOIN_CONTAINMENT_PRIVATE_H
 
@@ -13,7 +13,7 @@
 #include "base/exec.h"
 #include "join/containment_join.h"
 #include "join/matches.h"
-#include "join/probe_index.h"
+#include "join/set_index.h"
 #include "join/shingle_marks.h"
 
 /* The documents that are joined, sorted by size. The rank of a document is its place in that order: of two documents
@@ -54,23 +54,20 @@ static inline uint64_t twin__containment_colour(const struct twin__containment *
     return (uint64_t)1 << (rank % (TWIN__COLOURS / 2) + (second ? TWIN__COLOURS / 2 : 0));
 }
 
+/* What a worker needs to divide sets and to search for them. Begin with {0}. */
+struct twin__containment_worker {
+    struct twin__index_scratch scratch;
+    struct twin__item_marks marks;
+    uint64_t *bits;
+    size_t bit_capacity;
+};
+void twin__containment_worker_clear(struct twin__containment_worker *worker);
+
+/* A set, in any order, as an index has it; it lives until the same worker divides again. False when out of memory. */
+bool twin__containment_divide(struct twin__divided_set *out, struct twin__containment_worker *worker,
+                              const struct twin__frequent_items *frequent, twin_set items);
+
 /* ---- containment_probes.c */
-
-/* A document of a block. */
-struct twin__probe_member {
-    uint64_t colours; /* of the documents that may contain it */
-    uint32_t rank;
-    uint16_t wanted; /* its probes that a document containing it has, at least */
-};
-
-/* Some documents that may be contained in a larger one, in decreasing order of rank, and an index of their probes.
- * Begin with {0}; end with twin__probe_block_clear(). */
-struct twin__probe_block {
-    struct twin__probe_member *members;
-    size_t count, capacity;
-    struct twin__probe_index index;
-};
-void twin__probe_block_clear(struct twin__probe_block *block);
 
 /* Takes documents from the largest to the smallest. */
 struct twin__prober;
@@ -80,14 +77,9 @@ void twin__prober_free(struct twin__prober *prober);
 /* The rank above which all documents have been taken; 0 in the end. */
 size_t twin__prober_left(const struct twin__prober *prober);
 
-/* Fills the block with the next documents, as many as the entries of the index allow. */
-twin_status twin__prober_fill(struct twin__probe_block *block, struct twin__prober *prober, twin_error *error);
-
-/* Compares the pairs of which one document is long, if there are several of that document, and takes them from the
- * others. Adds those that reach the threshold to the matches, and to *compared how many it compared. A failure also
- * fills `error`. */
-twin_status twin__containment_compare_long(twin_matches *out, uint64_t *compared,
-                                           const struct twin__containment *join, struct twin__pairs *pairs,
-                                           twin_error *error);
+/* Adds the next documents that may be contained in a larger one to the index, by their ranks, as many as there is room
+ * for; those that are too long for it are paired with all that may contain them. */
+twin_status twin__prober_fill(struct twin__set_index *index, struct twin__pairs *pairs, struct twin__prober *prober,
+                              twin_error *error);
 
 #endif

@@ -4,12 +4,15 @@
  * looked up in the marks of all larger documents (shingle_marks.h) and then marked with the colour of its own. A
  * document that lacks more marks of a colour than the threshold leaves room for is contained in no document of that
  * colour; if that is so for all colours, as for most documents, it needs no probes. Shingles without a mark of the
- * colours that are left are absent from whatever contains the document. Of the others the rarest become probes: as
- * many as the threshold still leaves room for, and some more.
+ * colours that are left are absent from whatever contains the document. Of the others the rarest become probes, which
+ * the index lists: as many as the threshold still leaves room for, and some more. Frequent items are bits of the index.
  *
  * The sets of a batch are fetched into one array. The table of marks is divided by the leading bits of shingles, and
  * so is each sorted set: workers take parts, and within a part documents are marked in order. So the marks, and what
- * is found, do not depend on the workers. */
+ * is found, do not depend on the workers.
+ *
+ * A document that is larger than a batch is taken alone and not copied. Of so long ones there are few, and with fewer than
+ * there are colours the marks say nearly exactly which larger document contains it: that pair is compared. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +27,17 @@ struct worker {
     uint64_t *tokens, *spare; /* of a set: the count of each item in the high 16 bits, its place in the others */
     size_t capacity, spare_capacity;
     uint32_t classes[CLASSES];
-    struct twin__pairs entries; /* of the index, with the place of a document in its batch */
+    struct twin__containment_worker divider;
+    uint64_t *store; /* bits and rare items of the members that it has found in the batch */
+    size_t stored, store_capacity;
+};
+
+/* A document of a batch. */
+struct taken {
+    bool is_member;
+    int worker;
+    size_t at; /* in the store of the worker */
+    struct twin__divided_set set;
 };
 
 /* The sets of some documents of consecutive ranks, the largest first. */
@@ -35,8 +48,7 @@ struct batch {
     size_t item_capacity, mark_capacity;
     size_t starts[BATCH_DOCUMENTS + 1];
     uint32_t parts[BATCH_DOCUMENTS][TWIN__MARK_PARTS + 1]; /* where the parts of a set begin, and the last ends */
-    struct twin__probe_member found[BATCH_DOCUMENTS];      /* wanted is 0: it is contained in no other */
-    uint32_t members[BATCH_DOCUMENTS];                     /* its number in the block */
+    struct taken taken[BATCH_DOCUMENTS];
 };
 
 struct twin__prober {
@@ -45,6 +57,7 @@ struct twin__prober {
     size_t left;
     struct batch *batch;
     struct worker *workers;
+    const struct twin__frequent_items *frequent; /* of the index that is filled */
 };
 
 /* ---- fetching ---- */
@@ -120,17 +133,16 @@ static void mark_parts(void *context, size_t begin, size_t end, int worker)
         }
 }
 
-/* The colours of larger documents that may contain document i of the batch. */
-static uint64_t possible_colours(const struct twin__prober *prober, size_t i, size_t needed)
+/* The colours that so many of the items of a document have as it needs, of larger documents that are wanted with it. */
+static uint64_t possible_colours(const struct twin__containment *join, size_t rank, const uint32_t has[TWIN__COLOURS])
 {
-    const struct batch *batch = prober->batch;
-    uint32_t split = prober->join->provider->split, has[TWIN__COLOURS];
+    uint32_t split = join->provider->split;
     uint64_t all = 0, first_side = UINT64_MAX >> TWIN__COLOURS / 2;
-    twin__count_colours(has, batch->marks + batch->starts[i], batch->starts[i + 1] - batch->starts[i]);
+    size_t needed = twin__containment_needed(join, twin__containment_size(join, rank));
     for (unsigned c = 0; c < TWIN__COLOURS; c++)
         all |= (uint64_t)(has[c] >= needed) << c;
     if (split)
-        all &= twin__containment_document(prober->join, batch->last - i) < split ? ~first_side : first_side;
+        all &= twin__containment_document(join, rank) < split ? ~first_side : first_side;
     return all;
 }
 
@@ -141,20 +153,23 @@ static unsigned class_of(uint64_t count)
     return count < CLASSES ? (unsigned)count : CLASSES - 1;
 }
 
-/* Lists the items with a mark of the colours as tokens, and counts them by their classes. Returns how many it
- * listed. */
-static size_t list_tokens(struct worker *worker, const struct twin__prober *prober, size_t document, uint64_t colours)
+/* Lists those of the rare items of a document that have a mark of the colours as tokens, and counts them by their classes.
+ * Returns how many it listed. */
+static size_t list_tokens(struct worker *worker, const struct twin__prober *prober, size_t document, twin_set rare,
+                          uint64_t colours)
 {
     const struct batch *batch = prober->batch;
-    size_t begin = batch->starts[document], end = batch->starts[document + 1], listed = 0;
+    size_t at = batch->starts[document], listed = 0;
     memset(worker->classes, 0, sizeof worker->classes);
-    for (size_t i = begin; i < end; i++) {
-        if (!(batch->marks[i] & colours))
+    for (size_t i = 0; i < rare.count; i++, at++) {
+        while (batch->items[at] != rare.items[i])
+            at++; /* a frequent one */
+        if (!(batch->marks[at] & colours))
             continue;
-        uint64_t documents = twin__shingle_marks_count(&prober->marks, batch->items[i], batch->marks[i]);
+        uint64_t documents = twin__shingle_marks_count(&prober->marks, rare.items[i], batch->marks[at]);
         documents = documents < UINT16_MAX ? documents : UINT16_MAX;
         worker->classes[class_of(documents)]++;
-        worker->tokens[listed++] = documents << 48 | (i - begin);
+        worker->tokens[listed++] = documents << 48 | i;
     }
     return listed;
 }
@@ -182,125 +197,171 @@ static size_t probe_count(const struct worker *worker, size_t least)
     return count < least + MOST_MORE ? count : least + MOST_MORE;
 }
 
-/* Leaves the `most` tokens with the least counts, and of equal counts the first; the last class has to be sorted. */
-static void keep_rarest(struct worker *worker, size_t count, size_t most)
+/* Writes the items of the tokens: first the `most` with the least counts. Of equal counts some of all are taken, spread
+ * over the table of the index, in which the items of a set are in their order. */
+static void write_rarest(uint64_t *out, struct worker *worker, size_t count, size_t most, const uint64_t *rare)
 {
-    size_t below = 0, kept = 0;
+    const uint64_t place = ((uint64_t)1 << 48) - 1;
+    size_t below = 0, front = 0, back = most, turn = 0;
     unsigned level = 1;
     while (level < CLASSES - 1 && below + worker->classes[level] < most)
         below += worker->classes[level++];
-    bool last = level == CLASSES - 1;
-    size_t left = last ? count : most - below;
+    bool is_last = level == CLASSES - 1;
+    if (is_last)
+        twin__sort(worker->tokens, count, worker->spare, worker->spare_capacity);
     for (size_t i = 0; i < count; i++) {
         unsigned own = class_of(worker->tokens[i] >> 48);
-        bool takes = own < level || (own == level && left > 0);
-        left -= own == level && left > 0;
-        worker->tokens[kept] = worker->tokens[i];
-        kept += takes;
+        bool takes = own < level || (is_last && i < most);
+        if (own == level && !is_last) {
+            turn += most - below;
+            takes = turn >= worker->classes[level];
+            turn -= takes ? worker->classes[level] : 0;
+        }
+        out[takes ? front++ : back++] = rare[worker->tokens[i] & place];
     }
-    if (last && kept > most)
-        twin__sort(worker->tokens, kept, worker->spare, worker->spare_capacity);
 }
 
-/* Makes entries of the probes of document i of the batch, unless it is contained in no other. */
-static twin_status add_probes(struct worker *worker, const struct twin__prober *prober, size_t i, twin_error *error)
+/* Writes a document to the worker's store as a member of the index, unless it is contained in no other. Where most of its
+ * items are bits or probes the index has all of them, and compares it by itself. */
+static twin_status add_member(struct worker *worker, const struct twin__prober *prober, size_t i, uint64_t colours,
+                              twin_error *error)
 {
     struct batch *batch = prober->batch;
-    const uint64_t *items = batch->items + batch->starts[i];
-    size_t count = batch->starts[i + 1] - batch->starts[i], needed = twin__containment_needed(prober->join, count);
-    uint64_t colours = count ? possible_colours(prober, i, needed) : 0;
-    batch->found[i] = (struct twin__probe_member){ .rank = (uint32_t)(batch->last - i), .colours = colours };
-    if (!colours)
+    struct taken *taken = &batch->taken[i];
+    twin_set items = { batch->items + batch->starts[i], batch->starts[i + 1] - batch->starts[i] };
+    size_t words = prober->frequent->words, needed = twin__containment_needed(prober->join, items.count);
+    if (!twin__containment_divide(&taken->set, &worker->divider, prober->frequent, items) ||
+        !TWIN__ARRAY_GROW(&worker->tokens, &worker->capacity, 0, items.count + 1) ||
+        !TWIN__ARRAY_GROW(&worker->spare, &worker->spare_capacity, 0, twin__sort_room(items.count) + 1) ||
+        !TWIN__ARRAY_GROW(&worker->store, &worker->store_capacity, worker->stored, words + items.count))
+        return twin__fail_memory(error);
+    twin_set rare = { taken->set.rare, taken->set.rare_count };
+    size_t count = list_tokens(worker, prober, i, rare, colours), may_lack = taken->set.frequent + count;
+    if (may_lack < needed)
         return TWIN_OK;
-    struct twin__pairs *entries = &worker->entries;
-    if (!TWIN__ARRAY_GROW(&worker->tokens, &worker->capacity, 0, count + 1) ||
-        !TWIN__ARRAY_GROW(&worker->spare, &worker->spare_capacity, 0, twin__sort_room(count) + 1))
-        return twin__fail_memory(error);
-    size_t listed = list_tokens(worker, prober, i, colours);
-    size_t kept = probe_count(worker, listed - needed + 1), wanted = kept - (listed - needed);
-    batch->found[i].wanted = wanted < UINT16_MAX ? (uint16_t)wanted : UINT16_MAX;
-    keep_rarest(worker, listed, kept);
-    if (!TWIN__ARRAY_GROW(&entries->items, &entries->capacity, entries->count, kept))
-        return twin__fail_memory(error);
-    for (size_t k = 0; k < kept; k++)
-        entries->items[entries->count++] = twin__probe_hash(items[worker->tokens[k] & (((uint64_t)1 << 48) - 1)]) | i;
+    may_lack -= needed;
+    taken->set.listed = may_lack < count ? probe_count(worker, may_lack + 1) : 0;
+    bool is_cheap = count - taken->set.listed <= taken->set.frequent;
+    taken->set.rare_count = is_cheap ? count : taken->set.listed;
+    taken->set.unknown = count - taken->set.rare_count;
+    taken->at = worker->stored;
+    memcpy(worker->store + taken->at, taken->set.bits, words * sizeof *worker->store);
+    write_rarest(worker->store + taken->at + words, worker, count, taken->set.listed, rare.items);
+    worker->stored += words + taken->set.rare_count;
+    taken->is_member = true;
     return TWIN_OK;
 }
 
 static twin_status probe_documents(void *context, size_t begin, size_t end, int number, twin_error *error)
 {
     struct twin__prober *prober = context;
+    struct batch *batch = prober->batch;
     twin_status status = TWIN_OK;
-    for (size_t i = begin; i < end && status == TWIN_OK; i++)
-        status = add_probes(&prober->workers[number], prober, i, error);
+    for (size_t i = begin; i < end && status == TWIN_OK; i++) {
+        uint32_t has[TWIN__COLOURS];
+        size_t count = batch->starts[i + 1] - batch->starts[i];
+        batch->taken[i] = (struct taken){ .worker = number };
+        twin__count_colours(has, batch->marks + batch->starts[i], count);
+        uint64_t colours = count ? possible_colours(prober->join, batch->last - i, has) : 0;
+        if (colours)
+            status = add_member(&prober->workers[number], prober, i, colours, error);
+    }
     return status;
 }
 
-/* ---- blocks ---- */
-
-static void number_members(struct twin__probe_block *block, struct batch *batch)
+static bool add_members(struct twin__set_index *index, const struct twin__prober *prober)
 {
-    for (size_t i = 0; i < batch->count; i++)
-        if (batch->found[i].wanted) {
-            batch->members[i] = (uint32_t)block->count;
-            block->members[block->count++] = batch->found[i];
-        }
-}
-
-static bool move_entries(struct twin__probe_block *block, struct twin__pairs *entries, const struct batch *batch)
-{
-    struct twin__sorted_entries *to = &block->index.entries;
-    if (!TWIN__ARRAY_GROW(&to->items, &to->capacity, to->count, entries->count))
-        return false;
-    for (size_t i = 0; i < entries->count; i++) {
-        uint64_t place = entries->items[i] & TWIN__PROBE_DOCUMENTS;
-        to->items[to->count++] = entries->items[i] - place + batch->members[place];
+    const struct batch *batch = prober->batch;
+    for (size_t i = 0; i < batch->count; i++) {
+        struct twin__divided_set set = batch->taken[i].set;
+        set.bits = prober->workers[batch->taken[i].worker].store + batch->taken[i].at;
+        set.rare = set.bits + prober->frequent->words;
+        if (batch->taken[i].is_member && !twin__set_index_add(index, (uint32_t)(batch->last - i), set))
+            return false;
     }
-    entries->count = 0;
     return true;
 }
 
-/* Adds the next batch to the block. */
-static twin_status take_batch(struct twin__probe_block *block, struct twin__prober *prober, twin_error *error)
+/* ---- batches ---- */
+
+/* Adds the members among the next documents to the index. */
+static twin_status take_batch(struct twin__set_index *index, struct twin__prober *prober, twin_error *error)
 {
     enum { DOCUMENTS_AT_A_TIME = 8 };
     struct batch *batch = prober->batch;
-    struct twin__containment *join = prober->join;
-    twin_exec exec = join->options.exec;
-    if (!size_batch(prober) || !TWIN__ARRAY_GROW(&block->members, &block->capacity, block->count, batch->count))
+    twin_exec exec = prober->join->options.exec;
+    if (!size_batch(prober))
         return twin__fail_memory(error);
+    for (int i = 0; i < exec.workers; i++)
+        prober->workers[i].stored = 0;
     twin_status status = twin__exec_try(exec, batch->count, DOCUMENTS_AT_A_TIME, fetch_documents, prober, error);
     if (status != TWIN_OK)
         return status;
     twin_exec_for(exec, TWIN__MARK_PARTS, 1, mark_parts, prober);
     status = twin__exec_try(exec, batch->count, DOCUMENTS_AT_A_TIME, probe_documents, prober, error);
-    if (status != TWIN_OK)
-        return status;
-    number_members(block, batch);
-    for (int i = 0; i < exec.workers && status == TWIN_OK; i++)
-        status = move_entries(block, &prober->workers[i].entries, batch) ? TWIN_OK : twin__fail_memory(error);
+    if (status == TWIN_OK && !add_members(index, prober))
+        status = twin__fail_memory(error);
     prober->left -= batch->count;
     return status;
 }
 
-twin_status twin__prober_fill(struct twin__probe_block *block, struct twin__prober *prober, twin_error *error)
+/* ---- long documents ---- */
+
+static bool is_long(const struct twin__prober *prober, size_t rank)
 {
-    enum { MOST_DOCUMENTS = TWIN__PROBE_DOCUMENTS - BATCH_DOCUMENTS };
-    block->count = block->index.entries.count = 0;
-    twin_status status = TWIN_OK;
-    while (status == TWIN_OK && prober->left > 0 && block->count < MOST_DOCUMENTS &&
-           block->index.entries.count < prober->join->options.index_entries)
-        status = take_batch(block, prober, error);
-    if (status == TWIN_OK && twin__probe_index_finish(&block->index) != TWIN_OK)
-        status = twin__fail_memory(error);
-    return status;
+    return twin__containment_size(prober->join, rank) > prober->join->options.items_at_a_time;
 }
 
-void twin__probe_block_clear(struct twin__probe_block *block)
+/* Marks the items of a set, part by part, and counts the colours that they had. */
+static twin_status mark_long(uint32_t has[TWIN__COLOURS], struct twin__prober *prober, twin_set set, uint64_t colour)
 {
-    free(block->members);
-    twin__probe_index_clear(&block->index);
-    *block = (struct twin__probe_block){ 0 };
+    struct batch *batch = prober->batch;
+    uint32_t begins[TWIN__MARK_PARTS + 1], more[TWIN__COLOURS];
+    divide_set(begins, set.items, set.count);
+    memset(has, 0, TWIN__COLOURS * sizeof *has);
+    for (size_t part = 0; part < TWIN__MARK_PARTS; part++) {
+        twin_set items = { set.items + begins[part], begins[part + 1] - begins[part] };
+        if (!TWIN__ARRAY_GROW(&batch->marks, &batch->mark_capacity, 0, items.count + 1))
+            return TWIN_ENOMEM;
+        twin__shingle_marks_add(batch->marks, &prober->marks, items, colour);
+        twin__count_colours(more, batch->marks, items.count);
+        for (unsigned c = 0; c < TWIN__COLOURS; c++)
+            has[c] += more[c];
+    }
+    return TWIN_OK;
+}
+
+/* Pairs a long document with the larger ones of the colours that may contain it. */
+static twin_status take_long(struct twin__pairs *pairs, struct twin__prober *prober, twin_error *error)
+{
+    const struct twin__containment *join = prober->join;
+    size_t rank = --prober->left;
+    uint32_t document = twin__containment_document(join, rank), has[TWIN__COLOURS];
+    twin_set set;
+    twin_status status = twin__provider_set(&set, join->provider, document, 0, error);
+    if (status != TWIN_OK)
+        return status;
+    if (mark_long(has, prober, set, twin__containment_colour(join, rank)) != TWIN_OK)
+        return twin__fail_memory(error);
+    uint64_t colours = possible_colours(join, rank, has);
+    for (size_t other = rank + 1; other < join->count; other++)
+        if (colours & twin__containment_colour(join, other) &&
+            !twin__pairs_add(pairs, twin__pair(document, twin__containment_document(join, other))))
+            return twin__fail_memory(error);
+    return TWIN_OK;
+}
+
+twin_status twin__prober_fill(struct twin__set_index *index, struct twin__pairs *pairs, struct twin__prober *prober,
+                              twin_error *error)
+{
+    twin_status status = TWIN_OK;
+    prober->frequent = &index->frequent;
+    while (status == TWIN_OK && prober->left > 0 && is_long(prober, prober->left - 1))
+        status = take_long(pairs, prober, error);
+    while (status == TWIN_OK && prober->left > 0 &&
+           (index->count == 0 || twin__set_index_room(index) < prober->join->options.most_room))
+        status = take_batch(index, prober, error);
+    return status;
 }
 
 /* ---- the prober ---- */
@@ -334,7 +395,8 @@ void twin__prober_free(struct twin__prober *prober)
     for (int i = 0; prober->workers && i < prober->join->options.exec.workers; i++) {
         free(prober->workers[i].tokens);
         free(prober->workers[i].spare);
-        free(prober->workers[i].entries.items);
+        free(prober->workers[i].store);
+        twin__containment_worker_clear(&prober->workers[i].divider);
     }
     if (prober->batch) {
         free(prober->batch->items);

@@ -304,8 +304,7 @@ static twin_status find_contained(struct run *run, twin_error *error)
         twin__matches_sort(run->out);
     run->counts->candidates = run->counts->verified = found.compared;
     run->counts->similar = twin__matches_total(run->out);
-    run->counts->verifying_seconds = found.comparing_seconds;
-    run->counts->pairing_seconds = twin__seconds() - begun - found.comparing_seconds;
+    run->counts->verifying_seconds = twin__seconds() - begun;
     return status;
 }
 

@@ -152,19 +152,29 @@ double twin__item_table_similarity(struct twin__item_table *table, const uint64_
 
 /* ---- numbers ---- */
 
+void twin__item_numbers_clear(struct twin__item_numbers *numbers)
+{
+    free(numbers->items);
+    free(numbers->slots);
+    free(numbers->expects);
+    *numbers = (struct twin__item_numbers){ 0 };
+}
+
+static void expect(struct twin__item_numbers *numbers, uint64_t item)
+{
+    numbers->expects[item >> numbers->shift >> 6] |= (uint64_t)1 << (item >> numbers->shift & 63);
+}
+
 bool twin__item_numbers_init(struct twin__item_numbers *out, size_t slots)
 {
     unsigned bits = twin__bits_for(slots, 4, 40);
     *out = (struct twin__item_numbers){ .shift = 64 - bits };
     out->slots = calloc((size_t)1 << bits, sizeof *out->slots);
-    return out->slots != NULL;
-}
-
-void twin__item_numbers_clear(struct twin__item_numbers *numbers)
-{
-    free(numbers->items);
-    free(numbers->slots);
-    *numbers = (struct twin__item_numbers){ 0 };
+    out->expects = calloc(((size_t)1 << bits) / 64 + 1, sizeof *out->expects);
+    if (out->slots && out->expects)
+        return true;
+    twin__item_numbers_clear(out);
+    return false;
 }
 
 bool twin__item_numbers_reserve(struct twin__item_numbers *numbers, size_t more)
@@ -173,16 +183,19 @@ bool twin__item_numbers_reserve(struct twin__item_numbers *numbers, size_t more)
     if (2 * wanted <= slots)
         return true;
     struct twin__item_numbers grown;
-    if (!twin__item_numbers_init(&grown, 4 * wanted))
+    if (!twin__item_numbers_init(&grown, 2 * wanted))
         return false;
     for (size_t i = 0; i < numbers->count; i++) {
         size_t at = numbers->items[i] >> grown.shift, mask = ((size_t)1 << (64 - grown.shift)) - 1;
         while (grown.slots[at])
             at = (at + 1) & mask;
         grown.slots[at] = (uint32_t)i + 1;
+        expect(&grown, numbers->items[i]);
     }
     free(numbers->slots);
+    free(numbers->expects);
     numbers->slots = grown.slots;
+    numbers->expects = grown.expects;
     numbers->shift = grown.shift;
     return true;
 }
@@ -193,6 +206,7 @@ uint32_t twin__item_number(struct twin__item_numbers *numbers, uint64_t item)
     uint32_t number = twin__item_find(numbers, item, &slot);
     if (number == 0 && TWIN__ARRAY_GROW(&numbers->items, &numbers->capacity, numbers->count, 1)) {
         numbers->items[numbers->count] = item;
+        expect(numbers, item);
         number = numbers->slots[slot] = (uint32_t)++numbers->count;
     }
     return number;

@@ -73,7 +73,8 @@ void twin__item_table_clear(struct twin__item_table *table);
 struct twin__item_numbers {
     uint64_t *items; /* by number */
     size_t count, capacity;
-    uint32_t *slots; /* a number plus one; 0: empty */
+    uint32_t *slots;   /* a number plus one; 0: empty */
+    uint64_t *expects; /* a bit per slot: whether an item with these leading bits has a number */
     unsigned shift;
 };
 
@@ -91,6 +92,12 @@ bool twin__item_numbers_reserve(struct twin__item_numbers *numbers, size_t more)
 
 /* The number of an item plus one, a new one if it has none; 0 when out of memory. */
 uint32_t twin__item_number(struct twin__item_numbers *numbers, uint64_t item);
+
+/* Whether it may have a number: for whoever searches for many that have none, since bits fit where slots do not. */
+static inline bool twin__item_is_expected(const struct twin__item_numbers *numbers, uint64_t item)
+{
+    return numbers->expects[item >> numbers->shift >> 6] >> (item >> numbers->shift & 63) & 1;
+}
 
 /* The number of an item plus one, or 0; *slot is where it is or would be. */
 static inline uint32_t twin__item_find(const struct twin__item_numbers *numbers, uint64_t item, size_t *slot)

@@ -48,7 +48,7 @@ static twin_status begin_some(void *context, size_t begin, size_t end, int worke
                                            .documents = state->by_group + group->begin,
                                            .count = group->count,
                                            .worker = worker };
-        status = twin__set_index_init(&group->index, &source, state->options->threshold, error);
+        status = twin__set_index_init(&group->index, &source, TWIN_JACCARD, state->options->threshold, error);
     }
     return status;
 }

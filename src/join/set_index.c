@@ -11,7 +11,12 @@
  * If the set's own frequent items do not suffice either, the second way is the only one, with a larger b.
  *
  * Where a template alone is nearly similar enough, all members are compared: a pass over two bitmaps each. Where it is
- * not, only those that have rare items in common with the set. */
+ * not, only those that have rare items in common with the set.
+ *
+ * By containment n is t·x for the smaller set, whatever the larger is. So it is known of each member, before any search,
+ * how many of its listed items a set that contains it must have, as it may have all others: `wanted`. Members that want
+ * none are compared if the frequent items that any of their block has suffice. A set that may be the smaller one must be
+ * met in as many lists as its own frequent items leave to be found. */
 #include "join/set_index.h"
 
 #include <limits.h>
@@ -23,13 +28,15 @@
 #include "base/error.h"
 #include "join/join_private.h"
 #include "kernels/kernels.h"
+#include "sketch/set.h"
 
 enum { BLOCK = 64, REGION = 64 * BLOCK }; /* members */
 
-twin_status twin__set_index_init(struct twin__set_index *out, const struct twin__set_source *source, double threshold,
-                                 twin_error *error)
+twin_status twin__set_index_init(struct twin__set_index *out, const struct twin__set_source *source,
+                                 twin_measure measure, double threshold, twin_error *error)
 {
-    *out = (struct twin__set_index){ .threshold = threshold, .share = threshold / (1 + threshold) * (1 - 1e-12) };
+    double share = measure == TWIN_CONTAINMENT ? threshold : threshold / (1 + threshold);
+    *out = (struct twin__set_index){ .measure = measure, .threshold = threshold, .share = share * (1 - 1e-12) };
     for (size_t i = 0; i < TWIN__TOP_SURPLUSES; i++)
         out->top_surpluses[i] = -INFINITY;
     return twin__frequent_items_find(&out->frequent, source, error);
@@ -40,6 +47,7 @@ void twin__set_index_clear(struct twin__set_index *index)
     twin__frequent_items_clear(&index->frequent);
     twin__item_numbers_clear(&index->numbers);
     free(index->members);
+    free(index->wanted);
     free(index->most_surplus);
     free(index->region_surplus);
     free(index->bits);
@@ -97,6 +105,7 @@ static bool add_posting(struct twin__set_index *index, struct twin__set_postings
 
 static bool add_rare(struct twin__set_index *index, uint32_t member, struct twin__divided_set set)
 {
+    size_t listed = index->measure == TWIN_CONTAINMENT ? set.listed : set.rare_count;
     if (!twin__item_numbers_reserve(&index->numbers, set.rare_count) ||
         !TWIN__ARRAY_GROW(&index->ids, &index->id_capacity, index->id_count, set.rare_count + 1))
         return false;
@@ -109,16 +118,36 @@ static bool add_rare(struct twin__set_index *index, uint32_t member, struct twin
             return false;
         if (number > before)
             index->postings[number - 1] = (struct twin__set_postings){ 0 };
-        if (!add_posting(index, &index->postings[number - 1], member))
+        if (i < listed && !add_posting(index, &index->postings[number - 1], member))
             return false;
         index->ids[index->id_count++] = number - 1;
     }
     return true;
 }
 
-static double surplus_of(const struct twin__set_index *index, const struct twin__set_member *member)
+/* How many items two sets must have in common. */
+static double common_needed(const struct twin__set_index *index, size_t a, size_t b)
 {
-    return (double)member->frequent - index->share * (double)member->size;
+    bool contained = index->measure == TWIN_CONTAINMENT;
+    return index->share * (double)(!contained ? a + b : a < b ? a : b);
+}
+
+static uint8_t wanted_of(const struct twin__set_index *index, struct twin__divided_set set)
+{
+    size_t needed = (size_t)ceil(index->share * (double)set.size),
+           unlisted = set.rare_count - set.listed + set.unknown;
+    size_t wanted = needed > set.frequent + unlisted ? needed - set.frequent - unlisted : 0;
+    return wanted < UINT8_MAX ? (uint8_t)wanted : UINT8_MAX;
+}
+
+static double surplus_of(const struct twin__set_index *index, size_t number)
+{
+    const struct twin__set_member *member = &index->members[number];
+    if (index->measure == TWIN_JACCARD)
+        return (double)member->frequent - index->share * (double)member->size;
+    return index->wanted[number]
+               ? -INFINITY
+               : (double)member->count + (double)member->unknown - index->share * (double)member->size;
 }
 
 static void note_surplus(struct twin__set_index *index, size_t member, double surplus)
@@ -148,6 +177,7 @@ bool twin__set_index_add(struct twin__set_index *index, uint32_t document, struc
 {
     size_t member = index->count, words = index->frequent.words;
     if (set.size > UINT32_MAX || set.rare_count > UINT32_MAX - index->id_count ||
+        !TWIN__ARRAY_GROW(&index->wanted, &index->wanted_capacity, member, 1) ||
         !TWIN__ARRAY_GROW(&index->members, &index->member_capacity, member, 1) ||
         !TWIN__ARRAY_GROW(&index->most_surplus, &index->block_capacity, member / BLOCK, 1) ||
         !TWIN__ARRAY_GROW(&index->region_surplus, &index->region_capacity, member / REGION, 1) ||
@@ -158,10 +188,12 @@ bool twin__set_index_add(struct twin__set_index *index, uint32_t document, struc
                                                         .size = (uint32_t)set.size,
                                                         .frequent = (uint32_t)set.frequent,
                                                         .begin = (uint32_t)index->id_count,
-                                                        .count = (uint32_t)set.rare_count };
+                                                        .count = (uint32_t)set.rare_count,
+                                                        .unknown = (uint32_t)set.unknown };
+    index->wanted[member] = wanted_of(index, set);
     memcpy(index->bits + member * words, set.bits, words * sizeof *set.bits);
     note_bits(index, member, set.bits);
-    note_surplus(index, member, surplus_of(index, &index->members[member]));
+    note_surplus(index, member, surplus_of(index, member));
     index->count++;
     return add_rare(index, (uint32_t)member, set);
 }
@@ -173,10 +205,10 @@ struct search {
     const struct twin__set_index *index;
     struct twin__index_scratch *scratch;
     struct twin__index_query query;
-    size_t known;         /* rare items that members have */
-    size_t needed;        /* so many of them a member must have, unless it has the surplus */
-    double least_surplus; /* INFINITY: no surplus will do */
-    unsigned least_hits;
+    size_t known;                   /* rare items that members have */
+    size_t needed;                  /* so many of them a member must have, unless it has the surplus */
+    double least_surplus;           /* INFINITY: no surplus will do */
+    unsigned least_hits, most_hits; /* members need so many; more than the other are not counted */
     bool is_marked;
 };
 
@@ -210,7 +242,7 @@ enum { CLASSES = 32 };
 
 static unsigned class_of(const struct twin__set_index *index, uint32_t number)
 {
-    return 31 - (unsigned)__builtin_clz(index->postings[number].count);
+    return 31 - (unsigned)__builtin_clz(index->postings[number].count | 1);
 }
 
 static void add_known(struct search *search, size_t classes[CLASSES], uint32_t number)
@@ -228,18 +260,55 @@ static void number_member(struct search *search, size_t classes[CLASSES])
             add_known(search, classes, ids[i]);
 }
 
+enum { AT_ONCE = 128 }; /* items whose numbers come from memory at the same time */
+
+/* An item of the set, and a number that it may have. */
+struct guess {
+    uint64_t item;
+    uint32_t number;
+};
+
+/* Of the items that may have numbers those that are in their places, which they mostly are; what belongs to these is asked
+ * for. */
+static size_t guess_numbers(struct guess *out, const struct twin__set_index *index, const uint64_t *items,
+                            size_t count)
+{
+    const struct twin__item_numbers *numbers = &index->numbers;
+    uint64_t expected[AT_ONCE];
+    size_t expected_count = 0, found = 0;
+    for (size_t i = 0; i < count; i++)
+        __builtin_prefetch(&numbers->expects[items[i] >> numbers->shift >> 6]);
+    for (size_t i = 0; i < count; i++)
+        if (twin__item_is_expected(numbers, items[i])) {
+            __builtin_prefetch(&numbers->slots[items[i] >> numbers->shift]);
+            expected[expected_count++] = items[i];
+        }
+    for (size_t i = 0; i < expected_count; i++) {
+        uint32_t number = numbers->slots[expected[i] >> numbers->shift];
+        __builtin_prefetch(&numbers->items[number - 1]);
+        __builtin_prefetch(&index->postings[number - 1]);
+        out[found++] = (struct guess){ expected[i], number };
+    }
+    return found;
+}
+
 /* Numbers the rare items that members have, and counts their posting lists by class. */
 static void number_rare(struct search *search, size_t classes[CLASSES])
 {
     const struct twin__item_numbers *numbers = &search->index->numbers;
     struct twin__divided_set set = search->query.set;
+    struct guess guesses[AT_ONCE];
     size_t slot;
-    for (size_t i = 0; i < set.rare_count && numbers->count; i++) {
-        if (i + TWIN__ITEMS_AHEAD < set.rare_count)
-            __builtin_prefetch(&numbers->slots[set.rare[i + TWIN__ITEMS_AHEAD] >> numbers->shift]);
-        uint32_t number = twin__item_find(numbers, set.rare[i], &slot);
-        if (number)
-            add_known(search, classes, number - 1);
+    for (size_t begin = 0; begin < set.rare_count && numbers->count; begin += AT_ONCE) {
+        size_t count = set.rare_count - begin < AT_ONCE ? set.rare_count - begin : AT_ONCE;
+        count = guess_numbers(guesses, search->index, set.rare + begin, count);
+        for (size_t i = 0; i < count; i++) {
+            uint32_t number = guesses[i].number;
+            if (numbers->items[number - 1] != guesses[i].item)
+                number = twin__item_find(numbers, guesses[i].item, &slot);
+            if (number)
+                add_known(search, classes, number - 1);
+        }
     }
 }
 
@@ -258,20 +327,70 @@ static size_t count_before(const uint32_t *list, size_t count, size_t end)
     return low;
 }
 
+/* In so many lists a member must be met. */
+static unsigned hits_needed(const struct search *search, size_t member)
+{
+    unsigned least = search->least_hits;
+    if (search->index->measure == TWIN_JACCARD)
+        return least;
+    unsigned wanted = search->index->wanted[member];
+    return wanted && wanted < least ? wanted : least;
+}
+
 static void walk_list(const struct search *search, uint32_t number)
 {
     const struct twin__set_index *index = search->index;
     struct twin__index_scratch *scratch = search->scratch;
     struct twin__set_postings postings = index->postings[number];
     const uint32_t *list = postings.count == 1 ? &postings.at : index->lists + postings.at;
-    size_t before = count_before(list, postings.count, search->query.end);
+    size_t before = postings.count ? count_before(list, postings.count, search->query.end) : 0;
     for (size_t i = before; i-- > 0 && list[i] >= search->query.begin;) {
         uint8_t *hits = &scratch->hits[list[i]];
         scratch->met[scratch->met_count] = list[i];
         scratch->met_count += *hits == 0;
-        if (*hits < search->least_hits && ++*hits == search->least_hits)
-            scratch->is_hit[list[i] / BLOCK] = scratch->is_region_hit[list[i] / REGION] = true;
+        *hits = (uint8_t)(*hits + (*hits < search->most_hits));
     }
+}
+
+static void note_hits(const struct search *search)
+{
+    struct twin__index_scratch *scratch = search->scratch;
+    for (size_t i = 0; i < scratch->met_count; i++) {
+        uint32_t member = scratch->met[i];
+        if (scratch->hits[member] >= hits_needed(search, member))
+            scratch->is_hit[member / BLOCK] = scratch->is_region_hit[member / REGION] = true;
+    }
+}
+
+/* Walks so many lists of each class. */
+static void walk_lists(struct search *search, size_t classes[CLASSES])
+{
+    for (size_t i = 0; i < search->known; i++) {
+        uint32_t number = search->scratch->ids[i];
+        size_t *left = &classes[class_of(search->index, number)];
+        if (*left > 0) {
+            --*left;
+            walk_list(search, number);
+        }
+    }
+    note_hits(search);
+}
+
+/* By containment: all lists, but for the longest of those that take too long together. */
+static void meet_contained(struct search *search, size_t classes[CLASSES])
+{
+    size_t steps = 0, most = search->query.most_steps;
+    bool is_cut = false;
+    if (search->least_hits == 0) /* all are compared */
+        return;
+    for (size_t class = 0; class < CLASSES && most; class ++) {
+        size_t length = (size_t)2 << class, fit = (most - steps) / length; /* at most so long */
+        is_cut |= fit < classes[class];
+        classes[class] = fit < classes[class] ? fit : classes[class];
+        steps += classes[class] * length;
+    }
+    search->scratch->cut += is_cut;
+    walk_lists(search, classes);
 }
 
 /* Meets the members that may have enough rare items, through as many lists as are needed, the shorter first. */
@@ -283,19 +402,12 @@ static void meet(struct search *search, size_t classes[CLASSES])
         return;
     hits = hits < MOST_HITS ? hits : MOST_HITS;
     hits = hits < search->needed ? hits : search->needed;
-    search->least_hits = (unsigned)hits;
+    search->least_hits = search->most_hits = (unsigned)hits;
     for (size_t class = 0, left = search->known - search->needed + hits; class < CLASSES; class ++) {
         classes[class] = classes[class] < left ? classes[class] : left; /* so many of it are looked at */
         left -= classes[class];
     }
-    for (size_t i = 0; i < search->known; i++) {
-        uint32_t number = search->scratch->ids[i];
-        size_t *left = &classes[class_of(search->index, number)];
-        if (*left > 0) {
-            --*left;
-            walk_list(search, number);
-        }
-    }
+    walk_lists(search, classes);
 }
 
 static void mark(struct search *search, uint8_t value)
@@ -311,9 +423,9 @@ static double compare(struct search *search, size_t number)
     const struct twin__set_index *index = search->index;
     const struct twin__set_member *member = &index->members[number];
     const struct twin__divided_set *set = &search->query.set;
-    size_t rare = member->count < search->known ? member->count : search->known;
+    size_t rare = (member->count < search->known ? member->count : search->known) + member->unknown;
     size_t frequent = member->frequent < set->frequent ? member->frequent : set->frequent;
-    double needed = index->share * (double)(set->size + member->size);
+    double needed = common_needed(index, set->size, member->size);
     if ((double)(frequent + rare) < needed)
         return -1;
     size_t words = index->frequent.words;
@@ -325,7 +437,9 @@ static double compare(struct search *search, size_t number)
         mark(search, 1);
     for (size_t i = member->begin; i < member->begin + member->count; i++)
         common += search->scratch->marks[index->ids[i]];
-    double similarity = (double)common / (double)(set->size + member->size - common);
+    if (member->unknown)
+        return (double)(common + member->unknown) < needed ? -1 : TWIN__SIMILARITY_UNKNOWN;
+    double similarity = twin__similarity_of_counts(set->size, member->size, common, index->measure);
     return similarity >= index->threshold ? similarity : -1;
 }
 
@@ -354,9 +468,8 @@ static size_t search_block(double *similarity, struct search *search, size_t blo
     const struct twin__set_index *index = search->index;
     struct span span = span_of(search, block, BLOCK);
     for (size_t i = span.begin; i < span.end; i++) {
-        bool is_met = search->scratch->hits[i] >= search->least_hits;
-        if (!is_met &&
-            (search->least_surplus == INFINITY || surplus_of(index, &index->members[i]) < search->least_surplus))
+        bool is_met = search->scratch->hits[i] >= hits_needed(search, i);
+        if (!is_met && (search->least_surplus == INFINITY || surplus_of(index, i) < search->least_surplus))
             continue;
         if (!is_wanted(search, i))
             continue;
@@ -368,12 +481,15 @@ static size_t search_block(double *similarity, struct search *search, size_t blo
 }
 
 /* Whether a member of a block that was not met may be similar: it has fewer than `needed` rare items of the set, and of the
- * set's frequent items only those that any member of the block has; a similar one has t·size items of the set. */
+ * set's frequent items only those that any member of the block has; a similar one has t·size items of the set. By
+ * containment, what its rare items leave to be found. */
 static bool has_enough(const struct search *search, size_t block)
 {
     const struct twin__set_index *index = search->index;
     size_t words = index->frequent.words;
     size_t common = twin__kernels()->common_bits(search->query.set.bits, index->block_bits + block * words, words);
+    if (index->measure == TWIN_CONTAINMENT)
+        return search->least_surplus == -INFINITY || (double)common + index->most_surplus[block] >= 0;
     return (double)(common + search->needed) >= index->threshold * (double)search->query.set.size;
 }
 
@@ -430,6 +546,18 @@ static void set_bounds(struct search *search, const size_t classes[CLASSES])
     }
 }
 
+static void set_bounds_contained(struct search *search)
+{
+    struct twin__divided_set set = search->query.set;
+    double of_rare = ceil(search->index->share * (double)set.size) - (double)set.frequent;
+    search->least_hits = search->most_hits = UINT8_MAX;
+    search->least_surplus = -(double)set.frequent;
+    if (!search->query.is_largest && of_rare < UINT8_MAX)
+        search->least_hits = of_rare > 0 ? (unsigned)of_rare : 0;
+    if (search->least_hits == 0)
+        search->least_surplus = -INFINITY;
+}
+
 /* Finds out which members may be similar; false when out of memory. */
 static bool begin_search(struct search *search)
 {
@@ -437,6 +565,11 @@ static bool begin_search(struct search *search)
     if (!make_room(search))
         return false;
     (search->query.ids ? number_member : number_rare)(search, classes);
+    if (search->index->measure == TWIN_CONTAINMENT) {
+        set_bounds_contained(search);
+        meet_contained(search, classes);
+        return true;
+    }
     set_bounds(search, classes);
     meet(search, classes);
     return true;

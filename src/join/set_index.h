@@ -1,4 +1,5 @@
-/* set_index.h — an index of sets: the first member that is similar to a set, or all of them.
+/* set_index.h — an index of sets: the first member that is similar to a set, or all of them; by Jaccard similarity, or by
+ * containment of the smaller set in the larger.
  *
  * Sets of one template have much in common. Of each set, frequent items become bits, and the rare ones are listed, with a
  * posting list per item. Of a set it is then known at once which members could be similar to it; only those are compared, in
@@ -18,15 +19,23 @@ enum { TWIN__TOP_SURPLUSES = 64 };
 
 struct twin__set_index {
     struct twin__frequent_items frequent;
-    double threshold, share; /* t, and t/(1+t) less what arithmetic may err */
+    twin_measure measure;
+    double threshold, share; /* t, and t/(1+t), or t by containment, less what arithmetic may err */
     size_t count;
     struct twin__set_member { /* there may be a million of them */
         uint32_t document;
         uint32_t size, frequent; /* how many items it has, and how many of them are frequent */
         uint32_t begin, count;   /* its ids */
+        uint32_t unknown;
     } * members;
     size_t member_capacity;
-    double *most_surplus;   /* of each block of members; the surplus of a member is frequent - share·size */
+    uint8_t
+        *wanted; /* by containment, of each member: so many of its listed items whatever contains it has; 0: perhaps
+                      * none */
+    size_t wanted_capacity;
+    double
+        *most_surplus; /* of each block of members; the surplus of a member is frequent - share·size. By containment
+                             * it is of those that want nothing what is not frequent, less share·size. */
     double *region_surplus; /* of each region of blocks */
     size_t block_capacity, region_capacity;
     double top_surpluses[TWIN__TOP_SURPLUSES]; /* the largest of all members, in increasing order */
@@ -45,8 +54,8 @@ struct twin__set_index {
 
 /* Finds out from a sample of the source which items are frequent; no member yet. End with twin__set_index_clear(). A
  * failure also fills `error`. */
-twin_status twin__set_index_init(struct twin__set_index *out, const struct twin__set_source *source, double threshold,
-                                 twin_error *error);
+twin_status twin__set_index_init(struct twin__set_index *out, const struct twin__set_source *source,
+                                 twin_measure measure, double threshold, twin_error *error);
 void twin__set_index_clear(struct twin__set_index *index);
 
 /* About how much memory it takes, in units of eight bytes. */
@@ -57,7 +66,15 @@ struct twin__divided_set {
     size_t size, frequent;
     const uint64_t *bits, *rare;
     size_t rare_count; /* fewer than size - frequent, if items that no later document has were left out */
+    /* By containment. */
+    size_t
+        listed; /* so many of the rare items, the first, get posting lists: all of them, unless every query is at least as
+                     * large as the member */
+    size_t unknown; /* so many more it may have in common with others, that are not given */
 };
+
+/* The similarity that is found of a member with unknown items which may be similar. */
+enum { TWIN__SIMILARITY_UNKNOWN = 2 };
 
 /* Adds a member; false when out of memory. */
 bool twin__set_index_add(struct twin__set_index *index, uint32_t document, struct twin__divided_set set);
@@ -76,6 +93,7 @@ struct twin__index_scratch {
     uint8_t *marks; /* per number, the same */
     size_t mark_count;
     uint64_t compared; /* how many members were compared in all */
+    uint64_t cut;      /* searches that did not look at all posting lists, because of most_steps */
     struct twin__set_found {
         size_t member;
         double similarity;
@@ -91,6 +109,11 @@ struct twin__index_query {
     const uint32_t *ids;   /* unless NULL, the set is that of a member, and these are the numbers of its rare items */
     const uint32_t *group; /* unless NULL, no members whose document has this root (union-find, join_private.h) */
     uint32_t root;
+
+    /* By containment. */
+    bool is_largest; /* none of these members is larger than the set */
+    size_t
+        most_steps; /* of posting lists, about; the longest are left out, and members may be missed. 0: any number */
 };
 
 /* The query of a member among those before it. */

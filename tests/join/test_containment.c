@@ -238,7 +238,7 @@ static void many_blocks_and_workers_find_the_same(void **state)
             join(&world,
                  (struct twin__containment_options){ .threshold = thresholds[t],
                                                      .exec = execs[e],
-                                                     .index_entries = 1,
+                                                     .most_room = 1,
                                                      .pairs_at_a_time = 10,
                                                      .items_at_a_time = 1000 },
                  &counts);
