@@ -1,7 +1,8 @@
 /* exact_pairs.c — all similar pairs of a small collection, by exhaustive comparison: the ground truth for tests.
  *
- *     exact_pairs FILE.jsonl char|word WIDTH THRESHOLD
+ *     exact_pairs FILE.jsonl char|word WIDTH THRESHOLD [containment]
  *
+ * By Jaccard similarity, or by containment of the smaller set in the larger.
  * It shares no code with the library: its own reader, good for what twinsift-generate writes; shingles kept as the
  * strings they are; no signatures, no bands. For each document it counts the shingles it has in common with every
  * earlier one. Prints pairs as twinsift pairs --copies all does, in the same order. */
@@ -171,8 +172,15 @@ static int by_order(const void *left, const void *right)
     return x->b < y->b ? -1 : x->b > y->b;
 }
 
+/* Which part of both sets, or of the smaller, is common. */
+static double similarity_of(const struct document *a, const struct document *b, size_t common, bool contained)
+{
+    size_t smaller = a->count < b->count ? a->count : b->count;
+    return (double)common / (double)(contained ? smaller : a->count + b->count - common);
+}
+
 static size_t compare_all(struct pair **out, const struct document *documents, size_t count, size_t shingles,
-                          double threshold)
+                          double threshold, bool contained)
 {
     struct postings *postings = allocated(calloc(shingles + 1, sizeof *postings));
     uint32_t *common = allocated(calloc(count + 1, sizeof *common));
@@ -187,11 +195,13 @@ static size_t compare_all(struct pair **out, const struct document *documents, s
             add_posting(list, b);
         }
         for (uint32_t a = 0; a < b; a++) {
-            size_t either = documents[a].count + documents[b].count - common[a];
-            if (common[a] == 0 || (double)common[a] / (double)either < threshold)
+            if (common[a] == 0)
+                continue;
+            double similarity = similarity_of(&documents[a], &documents[b], common[a], contained);
+            if (similarity < threshold)
                 continue;
             pairs = allocated(realloc(pairs, (found + 1) * sizeof *pairs));
-            pairs[found++] = (struct pair){ a, b, (double)common[a] / (double)either };
+            pairs[found++] = (struct pair){ a, b, similarity };
         }
     }
     for (size_t i = 0; i < shingles; i++)
@@ -206,8 +216,9 @@ static size_t compare_all(struct pair **out, const struct document *documents, s
 
 int main(int argc, char **argv)
 {
-    if (argc != 5)
-        broken("usage: exact_pairs FILE.jsonl char|word WIDTH THRESHOLD");
+    bool contained = argc == 6 && strcmp(argv[5], "containment") == 0;
+    if (argc != 5 && !contained)
+        broken("usage: exact_pairs FILE.jsonl char|word WIDTH THRESHOLD [containment]");
     bool words = strcmp(argv[2], "word") == 0;
     size_t width = strtoul(argv[3], NULL, 10);
     double threshold = strtod(argv[4], NULL);
@@ -218,7 +229,7 @@ int main(int argc, char **argv)
         make_set(&documents[i], &shingles, (uint32_t)i + 1, words, width);
 
     struct pair *pairs;
-    size_t found = compare_all(&pairs, documents, count, shingles.count, threshold);
+    size_t found = compare_all(&pairs, documents, count, shingles.count, threshold, contained);
     for (size_t i = 0; i < found; i++)
         printf("%s\t%s\t%.4f\n", documents[pairs[i].a].id, documents[pairs[i].b].id, pairs[i].similarity);
 

@@ -294,6 +294,38 @@ static void a_template_below_the_threshold_is_cheap(void **state)
     world_clear(&world);
 }
 
+/* Each document has 10 of 200 phrases of 30 items: many are met, hardly any is contained in another. */
+static void what_a_bounded_search_leaves_out_is_counted(void **state)
+{
+    (void)state;
+    enum { PHRASES = 200, OF_EACH = 10, ITEMS = 30 };
+    static struct world world;
+    struct twin__containment_counts all, some;
+    struct twin__containment_options options = { .threshold = .5, .exec = execs[1] };
+    uint64_t seed = 11;
+    world = (struct world){ .count = MOST_DOCUMENTS, .missing = UINT32_MAX };
+    for (size_t d = 0; d < world.count; d++) {
+        for (size_t i = 0; i < OF_EACH; i++) {
+            uint64_t phrase = twin__random_below(&seed, PHRASES);
+            for (size_t k = 0; k < ITEMS; k++)
+                add(&world, d, item_of(100 + phrase, k));
+        }
+        finish(&world, d);
+    }
+    join(&world, options, &all);
+    assert_true(all.incomplete == 0);
+    struct twin__provider provider = provider_of(&world);
+    twin_matches whole = { 0 }, got = { 0 };
+    assert_int_equal(twin__containment_join(&whole, &all, &provider, options, NULL), TWIN_OK);
+    options.steps_per_item = 1;
+    assert_int_equal(twin__containment_join(&got, &some, &provider, options, NULL), TWIN_OK);
+    assert_true(some.incomplete > 0 && some.incomplete <= world.count);
+    assert_true(got.count <= whole.count && some.compared <= all.compared);
+    twin__matches_clear(&whole);
+    twin__matches_clear(&got);
+    world_clear(&world);
+}
+
 static void a_document_that_cannot_be_fetched_stops_the_join(void **state)
 {
     (void)state;
@@ -369,6 +401,7 @@ int main(void)
         cmocka_unit_test(many_blocks_and_workers_find_the_same),
         cmocka_unit_test(sizes_at_every_bound_are_joined),
         cmocka_unit_test(a_template_below_the_threshold_is_cheap),
+        cmocka_unit_test(what_a_bounded_search_leaves_out_is_counted),
         cmocka_unit_test(a_document_that_cannot_be_fetched_stops_the_join),
         cmocka_unit_test(colours_are_counted),
         cmocka_unit_test(marks_are_never_too_few),
