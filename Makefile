@@ -4,7 +4,8 @@ ARCH ?= x86_64
 SECONDS ?= 60
 TESTED = dev release-test asan tsan
 
-.PHONY: help deps build demo test test-arm test-spark static wasm site pictures bench lint fuzz lab install clean
+.PHONY: help deps build demo test test-arm test-spark static deb release test-packages wasm site pictures bench lint \
+    fuzz lab install wheel test-wheel-arm clean
 
 help:
 	@echo 'make demo      build, and show the near-duplicates in samples/'
@@ -16,6 +17,9 @@ help:
 	@echo 'make site      build/site/html: the documentation as pages, with search'
 	@echo 'make lint      formatting, clang-tidy, cppcheck, direction of includes'
 	@echo 'make fuzz      run each fuzz target for SECONDS=60'
+	@echo 'make deb       build/deb: the Debian packages'
+	@echo 'make release   build/dist: source and programs as archives, the same bytes each time, with checksums'
+	@echo 'make test-packages  install and use each package in a fresh root, as root'
 	@echo 'make bench     run the benchmarks'
 	@echo 'make lab       run the experiments; $$TWINSIFT_DATA is the folder of the data sets'
 	@echo 'make build     build/release/twinsift, libtwinsift.a, libtwinsift.so'
@@ -52,14 +56,8 @@ test-spark: build
 static:
 	@tools/static.sh $(ARCH)
 
-wasm:
-	@tools/wasm.sh
-
-site: build
-	@tools/site.sh
-
-pictures: build
-	@python3 tools/pictures.py
+.PHONY: help deps build demo test test-arm static deb release test-packages wasm site pictures bench lint fuzz lab \
+    install wheel test-wheel-arm clean
 
 bench: build
 	@tools/bench.sh

@@ -13,6 +13,9 @@ mapfile -t sources < <(printf '%s\n' "${files[@]}" | grep -v '\.h$')
 echo "== includes"
 tools/check_includes.sh
 
+echo "== version"
+tools/version.sh check
+
 echo "== clang-format"
 clang-format --dry-run -Werror "${files[@]}"
 

