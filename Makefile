@@ -4,8 +4,7 @@ ARCH ?= x86_64
 SECONDS ?= 60
 TESTED = dev release-test asan tsan
 
-.PHONY: help deps build demo test test-arm test-spark static deb release test-packages wasm site pictures bench lint \
-    fuzz lab install wheel test-wheel-arm clean
+.PHONY: help deps build demo test test-arm test-spark static deb release test-packages wasm site pictures bench lint fuzz lab install clean
 
 help:
 	@echo 'make demo      build, and show the near-duplicates in samples/'
@@ -56,8 +55,23 @@ test-spark: build
 static:
 	@tools/static.sh $(ARCH)
 
-.PHONY: help deps build demo test test-arm static deb release test-packages wasm site pictures bench lint fuzz lab \
-    install wheel test-wheel-arm clean
+wasm:
+	@tools/wasm.sh
+
+site: build
+	@tools/site.sh
+
+pictures: build
+	@python3 tools/pictures.py
+
+deb:
+	@packaging/deb.sh
+
+release:
+	@packaging/release.sh
+
+test-packages:
+	@packaging/test.sh
 
 bench: build
 	@tools/bench.sh

@@ -23,7 +23,6 @@ says python/pyproject.toml 's/^version = "(.*)"/\1/p'
 says docs/openapi.yaml 's/^  version: (.*)/\1/p'
 says packaging/debian/changelog 's/^twinsift \(([^-]*)-.*/\1/p'
 says CITATION.cff 's/^version: "?([^"]*)"?$/\1/p'
-for file in README.md .github/actions/near-duplicates/action.yml; do
-    says "$file" 's/.*twinsift-([0-9]+\.[0-9]+\.[0-9]+)[-.].*/\1/p'
-done
+says packaging/action/action.yml 's/^    default: "([0-9.]+)"/\1/p'
+says docs/hooks.md 's/.*: v([0-9.]+)$/\1/p'
 exit $failed
