@@ -82,7 +82,7 @@ check "the model outlives the upgrade" inside twinsift mail info -m /var/lib/twi
 check "remove" inside apt-get remove -y -qq "${names[@]}"
 check "the model outlives the removal" inside test -s /var/lib/twinsift/mail.twin
 check "purge" inside dpkg --purge "${names[@]}"
-check "no orphans" inside apt-get autoremove -o APT::AutoRemove::RecommendsImportant=false --purge -y -qq
+check "no orphans" inside apt-get autoremove -o APT::AutoRemove::RecommendsImportant=false -o APT::AutoRemove::SuggestsImportant=false --purge -y -qq
 listing >"$root.after"
 check "nothing is left" diff "$root.before" "$root.after"
 check "debian/tests" run_tests

@@ -1,0 +1,15 @@
+# For the processor TWIN_MACHINE (aarch64 or s390x), with Debian's cross compiler and the libraries in the folder TWIN_ROOT,
+# which tools/foreign.bash fills; programs run under qemu.
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR ${TWIN_MACHINE})
+set(CMAKE_C_COMPILER ${TWIN_MACHINE}-linux-gnu-gcc)
+set(CMAKE_CXX_COMPILER ${TWIN_MACHINE}-linux-gnu-g++)
+set(CMAKE_TRY_COMPILE_PLATFORM_VARIABLES TWIN_MACHINE TWIN_ROOT)
+set(CMAKE_SYSROOT ${TWIN_ROOT})
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
+set(ENV{PKG_CONFIG_SYSROOT_DIR} ${TWIN_ROOT})
+set(ENV{PKG_CONFIG_LIBDIR} ${TWIN_ROOT}/usr/lib/${TWIN_MACHINE}-linux-gnu/pkgconfig:${TWIN_ROOT}/usr/share/pkgconfig)
+set(CMAKE_CROSSCOMPILING_EMULATOR qemu-${TWIN_MACHINE}-static;-L;${TWIN_ROOT})
