@@ -368,11 +368,13 @@ static void compare_ratings(struct lab *lab, const char *path)
     twin_error error = { 0 };
     twin_similar *similar;
     const twin_match *found;
-    twin_collection_options reading = { .scheme = { .shingle = { .width = 1 },
-                                                    .minhash = { TWIN_SKETCH_FAST, SLOTS, seed_of(lab->seed, 1510) },
-                                                    .threshold = from,
-                                                    .multiset = true },
-                                        .exec = lab->exec };
+    twin_collection_options reading = {
+        .scheme = { .shingle = { .width = 1 },
+                    .minhash = { .sketch = TWIN_SKETCH_FAST, .slots = SLOTS, .seed = seed_of(lab->seed, 1510) },
+                    .threshold = from,
+                    .multiset = true },
+        .exec = lab->exec
+    };
     twin_similar_options finding = { .threshold = from, .exec = lab->exec };
     read_ratings(ratings, path);
     expect(twin_input_open(&users.input, &path, 1, (twin_input_options){ .format = TWIN_INPUT_SETS, .weights = true },

@@ -207,8 +207,8 @@ const struct option_row shared_option_rows[] = {
       "how files are read: auto, by name (.jsonl and .ndjson as JSON lines, .csv and .tsv as tables, .fa and "
       ".fasta as sequences, others as one document each); files, as one document each; jsonl, as JSON lines; lines, "
       "as one document per line; csv or "
-      "tsv, as tables; fasta, as sequences",
-      &option_choice, AT(input.as), .choices = "auto files jsonl lines csv tsv fasta" },
+      "tsv, as tables; fasta, as sequences; html, as pages, of which the text that is seen is compared",
+      &option_choice, AT(input.as), .choices = "auto files jsonl lines csv tsv fasta html" },
     { "hidden", 0, OPTIONS_INPUT, NULL, "also read hidden files and folders in folders", &option_flag,
       AT(input.hidden) },
     { "include", 0, OPTIONS_INPUT, "GLOB",

@@ -67,6 +67,7 @@ typedef enum twin_input_as {
     TWIN_INPUT_AS_CSV,   /* each is comma-separated values, whatever its name */
     TWIN_INPUT_AS_TSV,   /* tab-separated values */
     TWIN_INPUT_AS_FASTA, /* each sequence is a document: a line ">ID …", then lines of letters, which are joined */
+    TWIN_INPUT_AS_HTML,  /* each is a page, of which the text that a person sees is the document */
 } twin_input_as;
 
 /* Where ids come from. */

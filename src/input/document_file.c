@@ -10,6 +10,7 @@
 #include "input/failure.h"
 #include "input/filter.h"
 #include "input/foreign.h"
+#include "input/page.h"
 #include "input/unpack.h"
 #include "input/utf16.h"
 
@@ -103,7 +104,10 @@ static twin_status take_text(struct twin__record *out, const struct twin__source
     size_t mark = twin__byte_order_mark(text.bytes, text.length);
     text = (twin_text){ text.bytes + mark, text.length - mark };
     out->document = (twin_document){ .text = text, .record = text };
-    return TWIN_OK;
+    if (source->settings->options.as != TWIN_INPUT_AS_HTML || out->what != TWIN__RECORD_DOCUMENT)
+        return TWIN_OK;
+    twin_status status = twin__page_text(&out->document.text, buffers, text);
+    return status == TWIN_OK ? status : twin__fail_memory(error);
 }
 
 static bool has_bytes(const struct twin__record *record, twin_status status)

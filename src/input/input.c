@@ -53,7 +53,7 @@ static twin_status check_input_options(const twin_input_options *options, twin_e
 {
     if (options->format < TWIN_INPUT_DOCUMENTS || options->format > TWIN_INPUT_MAIL)
         return twin__fail(error, TWIN_EINVAL, "there is no such format of inputs");
-    if (options->as < TWIN_INPUT_AS_NAMED || options->as > TWIN_INPUT_AS_FASTA)
+    if (options->as < TWIN_INPUT_AS_NAMED || options->as > TWIN_INPUT_AS_HTML)
         return twin__fail(error, TWIN_EINVAL, "there is no such kind of files");
     if (options->mbox < TWIN_MBOX_AUTO || options->mbox > TWIN_MBOX_NONE)
         return twin__fail(error, TWIN_EINVAL, "there is no such dialect of mbox files");

@@ -67,7 +67,8 @@ enum twin__content twin__content_of_name(const char *name, const struct twin__in
     if (twin__is_filtered(name, settings))
         return TWIN__CONTENT_DOCUMENT;
     switch (settings->options.as) {
-    case TWIN_INPUT_AS_FILES: return TWIN__CONTENT_DOCUMENT;
+    case TWIN_INPUT_AS_FILES:
+    case TWIN_INPUT_AS_HTML: return TWIN__CONTENT_DOCUMENT;
     case TWIN_INPUT_AS_JSONL: return TWIN__CONTENT_JSONL;
     case TWIN_INPUT_AS_LINES: return TWIN__CONTENT_LINES;
     case TWIN_INPUT_AS_CSV: return TWIN__CONTENT_CSV;

@@ -100,3 +100,22 @@ run 0 index create --force rot.twin
 run 0 index add --quiet --pre 'tr a-z n-za-m' --pre-glob '*.rot' rot.twin in
 run 0 index query rot.twin in/plain.txt
 [ "$(wc -l <out)" = 7 ] || fail "$asked: printed $(cat out)"
+
+# ---- pages: what is seen, in any character set
+
+mkdir -p pages
+printf '<!doctype html><title>no</title><style>p{}</style><p>the co<b>unc</b>il met on Monday<script>x</script>' >pages/a
+printf '<div>the council met on <i>Monday</i></div><p style="display:none">buy now' >pages/b
+printf '<meta charset=iso-8859-2><p>\xb1\xe6\xea is written on the wall' >pages/c
+printf '<meta charset=utf-8><p>\xc4\x85\xc4\x87\xc4\x99 is written on the wall' >pages/d
+printf '<p>caf\xe9 \x93plaza\x94 with tables outside' >pages/e
+printf '<p>caf&eacute; &ldquo;plaza&rdquo; with tables outside' >pages/f
+printf '\xff\xfe<\0p\0>\0c\0a\0f\0' >pages/g
+: >pages/h
+run 0 pairs --as html --threshold 0.99 pages
+prints $'a\tb\t1.0000\nc\td\t1.0000\ne\tf\t1.0000'
+[ ! -s err ] || fail "$asked: said $(cat err)"
+run 0 pairs --as html --threshold 0.99 pages/a pages/b
+prints $'pages/a\tpages/b\t1.0000'
+run 0 pairs --threshold 0.99 pages
+prints ''
