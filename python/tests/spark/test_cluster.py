@@ -165,7 +165,7 @@ def test_a_text_of_fifty_megabytes(cluster, collections, tmp_path):
 
 
 def test_the_package_is_shipped_as_an_archive(cluster, collections, tmp_path):
-    """Executors whose Python has no twinsift: the wheel, unpacked and packed again, comes along."""
+    """The installed folder, packed, comes along and is what executors import."""
     import twinsift
 
     package = pathlib.Path(twinsift.__file__).parent
@@ -173,8 +173,9 @@ def test_the_package_is_shipped_as_an_archive(cluster, collections, tmp_path):
     folder, truth = collections("small", ["--docs", "2000"])
     bare = tmp_path / "bare"
     bare.mkdir()
+    where = "spark.sparkContext.parallelize([0], 1).map(lambda _: __import__('twinsift').__file__).first()"
     driver = cluster.submit(
-        DRIVER, folder / "small.parquet", bare, "{}",
+        DRIVER + f"assert '/packages/' in {where}, {where}\n", folder / "small.parquet", bare, "{}",
         options=["--archives", f"{archive}#packages", "--conf", "spark.executorEnv.PYTHONPATH=packages"],
     )
     output, _ = driver.communicate(timeout=600)
