@@ -14,6 +14,9 @@
 #include <string.h>
 #include <twinsift/twinsift.h>
 #include <unistd.h>
+#ifdef __APPLE__
+#include <mach-o/dyld.h>
+#endif
 
 #ifdef TWIN_MAIL_FOLDER /* relative to the folder of programs */
 
@@ -22,10 +25,16 @@ static const char NAME[] = "twinsift-mail";
 /* Where this program's file is, without its name. False if it cannot be determined. */
 static bool find_own_folder(char *out, size_t room)
 {
+#ifdef __APPLE__
+    uint32_t length = (uint32_t)room;
+    if (_NSGetExecutablePath(out, &length) != 0)
+        return false;
+#else
     ssize_t length = readlink("/proc/self/exe", out, room - 1);
     if (length <= 0)
         return false;
     out[length] = '\0';
+#endif
     char *name = strrchr(out, '/');
     if (!name || strcmp(name + 1, NAME) == 0) /* it would run itself for ever */
         return false;

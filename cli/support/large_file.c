@@ -11,12 +11,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/uio.h>
-#include <sys/vfs.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <linux/magic.h>
+#include <sys/vfs.h>
+#endif
 
 #ifndef RWF_DONTCACHE
 #define RWF_DONTCACHE 0x80
@@ -34,25 +36,32 @@ struct large_file {
  * False: it would not save time. */
 static bool reserve(int fd, uint64_t bytes)
 {
+#ifdef __linux__
     enum { LEAST_BYTES = 1 << 20 }; /* there may be many small files */
     struct statfs system;
     if (bytes < LEAST_BYTES || bytes > INT64_MAX || fstatfs(fd, &system) != 0 || system.f_type != EXT4_SUPER_MAGIC)
         return false;
     (void)!fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)bytes);
     return true;
+#else
+    (void)fd, (void)bytes;
+    return false;
+#endif
 }
 
 static ssize_t write_some(struct large_file *file, const char *bytes, size_t length)
 {
-    struct iovec piece = { (char *)bytes, length }; /* only read */
     if (file->cached >= length || file->flags == 0) {
         file->cached -= file->cached >= length ? length : file->cached;
         return write(file->fd, bytes, length);
     }
     file->cached = 0;
+#ifdef __linux__
+    struct iovec piece = { (char *)bytes, length }; /* only read */
     ssize_t written = pwritev2(file->fd, &piece, 1, -1, file->flags);
     if (written >= 0 || (errno != EOPNOTSUPP && errno != ENOSYS))
         return written;
+#endif
     file->flags = 0;
     return write(file->fd, bytes, length);
 }

@@ -51,12 +51,14 @@ twin_status twin_executor_from_name(twin_executor *out, const char *name)
 
 static int processors(void)
 {
+    long count = 0;
+#ifdef CPU_COUNT
     cpu_set_t allowed;
-    long count;
     if (sched_getaffinity(0, sizeof allowed, &allowed) == 0)
         count = CPU_COUNT(&allowed);
-    else
-        count = sysconf(_SC_NPROCESSORS_ONLN); /* a machine with more processors than cpu_set_t has bits */
+#endif
+    if (count == 0)
+        count = sysconf(_SC_NPROCESSORS_ONLN); /* also of more processors than cpu_set_t has bits */
     if (count < 1)
         return 1;
     return count < TWIN_EXEC_MAX_WORKERS ? (int)count : TWIN_EXEC_MAX_WORKERS;

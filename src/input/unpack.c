@@ -12,7 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#ifdef __linux__
 #include <sys/sendfile.h>
+#endif
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -109,10 +111,12 @@ static twin_status leave_memory(struct unpacking *u)
     u->to = file;
     u->in_memory = false;
     twin_status status = TWIN_OK;
+#ifdef __linux__ /* elsewhere there is no file in memory */
     off_t at = 0;
     while (memory >= 0 && (uint64_t)at < u->written && status == TWIN_OK)
         if (sendfile(file, memory, &at, (size_t)(u->written - (uint64_t)at)) < 0 && errno != EINTR)
             status = fail_full(u);
+#endif
     if (memory >= 0)
         close(memory);
     return status;

@@ -74,6 +74,9 @@ EDIT_INLINE uint64_t within(vector bits, const uint8_t *limits, int lane_bytes)
         return 0;
     for (int lane = 0; lane < EDIT_VECTOR / lane_bytes; lane++) {
         int bit = 8 * lane_bytes * lane + 7;
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ /* the first lane of a word is its highest */
+        bit ^= 64 - 8 * lane_bytes;
+#endif
         out |= (words[bit / 64] >> bit % 64 & 1) << lane;
     }
     return out;

@@ -48,13 +48,19 @@ struct world {
 
 static const uint16_t row_of[LETTERS + 1] = { 3, 1, 4, 2, 0 };
 
-/* Sets bit i of a lane, which is little-endian as far as the machine is. */
+/* Sets bit i of a lane, whose bytes are in the order of the machine. */
 static void set_bit(uint8_t *lanes, size_t lane, int lane_bytes, size_t i)
 {
-    uint64_t value = 0;
-    memcpy(&value, lanes + lane * (size_t)lane_bytes, (size_t)lane_bytes);
-    value |= (uint64_t)1 << i;
-    memcpy(lanes + lane * (size_t)lane_bytes, &value, (size_t)lane_bytes);
+    bool is_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+    size_t byte = is_big ? (size_t)lane_bytes - 1 - i / 8 : i / 8;
+    lanes[lane * (size_t)lane_bytes + byte] |= (uint8_t)(1 << i % 8);
+}
+
+/* Where the lowest byte of a lane is. */
+static size_t lowest_of(size_t lane, int lane_bytes)
+{
+    return (lane + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)) * (size_t)lane_bytes -
+           (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 }
 
 /* Patterns of all lengths that the lanes have room for, the empty one too; the last lane has none. */
@@ -63,7 +69,7 @@ static void world_make(struct world *world, int lane_bytes, bool replaces, uint6
     memset(world, 0, sizeof *world);
     world->tile = (struct edit_tile){ lane_bytes, replaces, row_of, world->masks, world->full, world->limits };
     world->lanes = EDIT_TILE / (size_t)lane_bytes - 1;
-    world->limits[world->lanes * (size_t)lane_bytes] = EDIT_NO_LANE;
+    world->limits[lowest_of(world->lanes, lane_bytes)] = EDIT_NO_LANE;
     for (size_t lane = 0; lane < world->lanes; lane++) {
         size_t length = lane == 1 ? 8 * (size_t)lane_bytes : twin__random_below(state, 8 * (uint64_t)lane_bytes + 1);
         world->lengths[lane] = length;
@@ -78,7 +84,7 @@ static void world_make(struct world *world, int lane_bytes, bool replaces, uint6
 /* The edits that the limit of a lane allows; negative: none. */
 static int64_t allowed(const struct world *world, size_t lane, size_t n)
 {
-    int64_t limit = world->limits[lane * (size_t)world->tile.lane_bytes];
+    int64_t limit = world->limits[lowest_of(lane, world->tile.lane_bytes)];
     return (int64_t)n - (int64_t)world->lengths[lane] + (world->tile.replaces ? 1 : 2) * limit;
 }
 
@@ -88,7 +94,7 @@ static void check(struct world *world, size_t n, size_t count, uint64_t *state)
     uint64_t within[TEXTS];
     draw(texts, n * count, state);
     for (size_t lane = 0; lane < world->lanes; lane++)
-        world->limits[lane * (size_t)world->tile.lane_bytes] =
+        world->limits[lowest_of(lane, world->tile.lane_bytes)] =
             (uint8_t)twin__random_below(state, world->lengths[lane] + 2);
     for (twin_cpu level = TWIN_CPU_SCALAR; level < TWIN_CPU_LEVELS; level = twin__next_level(level)) {
         assert_int_equal(twin_cpu_use(level), TWIN_OK);
