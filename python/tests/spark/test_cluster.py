@@ -41,7 +41,7 @@ def cluster(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def collections(program, tmp_path_factory):
-    """Makes a collection as JSON lines, once, with the program's answer."""
+    """Makes a collection of options of twinsift-generate, a list, or of texts, a tuple, once, with the program's answer."""
     import pyarrow
     import pyarrow.parquet
 
@@ -147,7 +147,7 @@ def test_documents_of_one_template(cluster, collections, tmp_path):
 def test_a_chain(cluster, collections, tmp_path):
     """Each document is similar to the next few only."""
     words = [f"w{number * 2654435761 % 1000003:06d}" for number in range(10_400)]
-    folder, truth = collections("chain", [" ".join(words[number * 1 : number + 60]) for number in range(10_000)])
+    folder, truth = collections("chain", tuple(" ".join(words[number : number + 60]) for number in range(10_000)))
     report = run(cluster, folder / "chain.parquet", tmp_path / "run", partitions=7)
     assert answer_of(tmp_path / "run") == truth
     assert report["largest_group"] == 10_000
@@ -159,7 +159,7 @@ def test_a_text_of_fifty_megabytes(cluster, collections, tmp_path):
     generator = random.Random(3)
     long = " ".join(f"w{generator.randrange(10**9)}" for _ in range(4_700_000))
     assert len(long) > 50_000_000
-    folder, truth = collections("long", [long, "a short text, beside it", long[: len(long) - 2000]])
+    folder, truth = collections("long", (long, "a short text, beside it", long[:-2000]))
     run(cluster, folder / "long.parquet", tmp_path / "run")
     assert answer_of(tmp_path / "run") == truth
 
