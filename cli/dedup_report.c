@@ -221,6 +221,7 @@ void print_stats(const struct dedup_result *result)
     record_count(&record, "kept_bytes", counts.kept_bytes);
     record_count(&record, "candidates", counts.search.candidates);
     record_count(&record, "verified", counts.search.verified);
+    record_count(&record, "incomplete", counts.search.incomplete);
     if (result->run->seed)
         record_count(&record, "seed", *result->run->seed);
     record_stages(&record, result->run);

@@ -99,6 +99,7 @@ static void print_stats_json(const struct pairs_run *run)
     record_count(&record, "lines", run->lines);
     record_count(&record, "crowds", pairs.template_groups);
     record_count(&record, "largest_crowd", pairs.largest_groups[0]);
+    record_count(&record, "incomplete", pairs.incomplete);
     record_times(&record, run);
     record_count(&record, "peak_bytes", peak_bytes());
     record_object_end(&record);
@@ -139,6 +140,9 @@ static void print_counts(const struct pairs_run *run)
                  pairs.largest_groups[0], pairs.largest_groups[1], pairs.largest_groups[2]);
         print_count("  crowds", pairs.template_groups, what);
     }
+    if (pairs.incomplete)
+        print_count("  incomplete", pairs.incomplete,
+                    "documents whose search ended early, after thousands of others");
     print_count("lines", run->lines, "printed");
     if (!run->request->shared.key_file) /* or it would reveal the key */
         fprintf(stderr, "%-12s %12" PRIu64 "   gives the same output again\n", "seed", run->scheme.minhash.seed);

@@ -216,7 +216,7 @@ static twin_status join_groups(struct run *run, twin_error *error)
                                               .progress = run->options->progress,
                                               .memory_bytes = run->options->memory_bytes };
     bool exact = run->options->verify == TWIN_VERIFY_EXACT;
-    uint64_t compared = 0;
+    struct twin__join_counts found = { 0 };
     struct indexed indexed;
     if (run->candidates.joined.count == 0)
         return TWIN_OK;
@@ -230,10 +230,11 @@ static twin_status join_groups(struct run *run, twin_error *error)
     options.threshold = indexed.threshold;
     options.slots = exact ? 0 : run->gate.slots;
     if (status == TWIN_OK)
-        status = twin__set_join(run->out, &compared, indexed.provider, &run->candidates.joined, &options, error);
+        status = twin__set_join(run->out, &found, indexed.provider, &run->candidates.joined, &options, error);
     indexed_clear(&indexed);
-    run->counts->candidates += compared;
-    run->counts->verified += exact ? compared : 0;
+    run->counts->candidates += found.compared;
+    run->counts->verified += exact ? found.compared : 0;
+    run->counts->incomplete += found.cut;
     return status;
 }
 

@@ -124,7 +124,7 @@ static twin_status divide_slot(struct twin__join_slot *slot, const struct dividi
     twin_status status = divide(slot, state, group, number, error);
     if (status != TWIN_OK)
         return status;
-    struct twin__index_query query = { .set = slot->set, .end = found };
+    struct twin__index_query query = { .set = slot->set, .end = found, .in_vain = &state->in_vain[slot->document] };
     if (dividing->first && !twin__is_kept_anyway(state, slot->document) &&
         !twin__set_index_first(&found, &slot->similarity, &worker->scratch, &group->index, &query))
         return twin__fail_memory(error);
@@ -229,6 +229,7 @@ static twin_status search_slot(struct twin__join_slot *slot, struct twin__join_s
         query.set = slot->set;
     }
     query.end = slot->end;
+    query.in_vain = &state->in_vain[slot->document];
     if (components) {
         query.group = components->group;
         query.root = twin__union_find(components->group, slot->document);

@@ -462,6 +462,28 @@ static struct span span_of(const struct search *search, size_t number, size_t si
                           end < search->query.end ? end : search->query.end };
 }
 
+/* What may still be compared after so many in vain. */
+static void bound_search(struct search *search)
+{
+    size_t count = search->query.in_vain ? *search->query.in_vain : 0;
+    if (count >= TWIN__MOST_IN_VAIN)
+        search->least_surplus = INFINITY;
+    if (count >= 2 * TWIN__MOST_IN_VAIN)
+        search->least_hits = UINT_MAX;
+}
+
+/* A member was not similar. Where a template alone nearly reaches the threshold, all members may be compared so. If many
+ * were, only those with rare items of the set still are; if as many more, none. */
+static void note_in_vain(struct search *search)
+{
+    uint16_t *count = search->query.in_vain;
+    if (!count || *count == 2 * TWIN__MOST_IN_VAIN)
+        return;
+    ++*count;
+    search->scratch->cut += *count == TWIN__MOST_IN_VAIN;
+    bound_search(search);
+}
+
 /* Compares the members of a block that may be similar. Returns the first that is, or the number of all members. */
 static size_t search_block(double *similarity, struct search *search, size_t block)
 {
@@ -476,6 +498,7 @@ static size_t search_block(double *similarity, struct search *search, size_t blo
         *similarity = compare(search, i);
         if (*similarity >= 0)
             return i;
+        note_in_vain(search);
     }
     return index->count;
 }
@@ -572,6 +595,7 @@ static bool begin_search(struct search *search)
     }
     set_bounds(search, classes);
     meet(search, classes);
+    bound_search(search);
     return true;
 }
 
@@ -614,7 +638,8 @@ bool twin__set_index_first(size_t *out, double *similarity, struct twin__index_s
 {
     struct search search = { .index = index, .scratch = scratch, .query = *query };
     *out = index->count;
-    if (query->begin >= query->end || query->set.size == 0)
+    if (query->begin >= query->end || query->set.size == 0 ||
+        (query->in_vain && *query->in_vain == 2 * TWIN__MOST_IN_VAIN))
         return true;
     if (!begin_search(&search))
         return false;
@@ -630,7 +655,8 @@ bool twin__set_index_all(struct twin__index_scratch *scratch, const struct twin_
     struct twin__set_found found;
     bool good = true;
     scratch->found_count = 0;
-    if (query->begin >= query->end || query->set.size == 0)
+    if (query->begin >= query->end || query->set.size == 0 ||
+        (query->in_vain && *query->in_vain == 2 * TWIN__MOST_IN_VAIN))
         return true;
     if (!begin_search(&search))
         return false;

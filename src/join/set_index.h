@@ -93,7 +93,9 @@ struct twin__index_scratch {
     uint8_t *marks; /* per number, the same */
     size_t mark_count;
     uint64_t compared; /* how many members were compared in all */
-    uint64_t cut;      /* searches that did not look at all posting lists, because of most_steps */
+    uint64_t
+        cut; /* searches that did not look at all posting lists, because of most_steps; and sets that were compared in
+                   * vain with TWIN__MOST_IN_VAIN members */
     struct twin__set_found {
         size_t member;
         double similarity;
@@ -103,9 +105,14 @@ struct twin__index_scratch {
 void twin__index_scratch_clear(struct twin__index_scratch *scratch);
 
 /* What is searched for, and among which members. */
+enum { TWIN__MOST_IN_VAIN = 4096 };
 struct twin__index_query {
     struct twin__divided_set set;
-    size_t begin, end;     /* members from the one up to but without the other */
+    size_t begin, end; /* members from the one up to but without the other */
+    uint16_t *
+        in_vain; /* unless NULL, how many members the set was compared with in vain, in earlier searches and this one.
+                        * From TWIN__MOST_IN_VAIN on only those with rare items of the set are compared, and then as many
+                        * once more, so that members may be missed */
     const uint32_t *ids;   /* unless NULL, the set is that of a member, and these are the numbers of its rare items */
     const uint32_t *group; /* unless NULL, no members whose document has this root (union-find, join_private.h) */
     uint32_t root;

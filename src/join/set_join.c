@@ -178,7 +178,9 @@ static twin_status search_kept(struct twin__join_slot *slot, struct twin__join_s
     const struct twin__set_index *index = &group->index;
     size_t found = index->count;
     twin__slot_set_pointers(slot, state);
-    struct twin__index_query query = { .set = slot->set, .begin = group->before, .end = found };
+    struct twin__index_query query = {
+        .set = slot->set, .begin = group->before, .end = found, .in_vain = &state->in_vain[slot->document]
+    };
     if (!twin__is_kept_anyway(state, slot->document) &&
         !twin__set_index_first(&found, &slot->similarity, &state->workers[0].scratch, index, &query))
         return twin__fail_memory(error);
@@ -462,11 +464,12 @@ static bool state_init(struct twin__join_state *state)
     const struct twin__groups *groups = state->groups_listed;
     state->group_of = malloc((count + 1) * sizeof *state->group_of);
     state->decisions = calloc(count + 1, sizeof *state->decisions);
+    state->in_vain = calloc(count + 1, sizeof *state->in_vain);
     state->todo = calloc(count + 1, sizeof *state->todo);
     state->by_group = groups->documents;
     state->groups = calloc(groups->count + 1, sizeof *state->groups);
     state->workers = calloc((size_t)state->options->exec.workers, sizeof *state->workers);
-    if (!state->group_of || !state->decisions || !state->todo || !state->groups || !state->workers)
+    if (!state->group_of || !state->decisions || !state->in_vain || !state->todo || !state->groups || !state->workers)
         return false;
     set_room(state);
     memset(state->group_of, UINT8_MAX, count * sizeof *state->group_of);
@@ -493,6 +496,7 @@ static void state_free(struct twin__join_state *state)
     free(state->groups);
     free(state->todo);
     free(state->part_of);
+    free(state->in_vain);
     twin__item_counters_clear(&state->known);
     twin__item_counters_clear(&state->next);
     free(state);
@@ -515,9 +519,9 @@ static twin_status join(struct twin__join_state *state, twin_error *error)
     return status == TWIN_OK ? connect_dropped(state, error) : status;
 }
 
-twin_status twin__set_join(twin_matches *matches, uint64_t *compared, const struct twin__provider *provider,
-                           struct twin__groups *groups, const struct twin__set_join_options *options,
-                           twin_error *error)
+twin_status twin__set_join(twin_matches *matches, struct twin__join_counts *counts,
+                           const struct twin__provider *provider, struct twin__groups *groups,
+                           const struct twin__set_join_options *options, twin_error *error)
 {
     struct twin__join_state *state = calloc(1, sizeof *state); /* too large for the stack, also for a moment */
     if (!state)
@@ -527,8 +531,10 @@ twin_status twin__set_join(twin_matches *matches, uint64_t *compared, const stru
     state->groups_listed = groups;
     state->matches = matches;
     twin_status status = join(state, error);
-    for (int i = 0; state->workers && i < options->exec.workers; i++)
-        *compared += state->workers[i].scratch.compared;
+    for (int i = 0; state->workers && i < options->exec.workers; i++) {
+        counts->compared += state->workers[i].scratch.compared;
+        counts->cut += state->workers[i].scratch.cut;
+    }
     state_free(state);
     return status;
 }

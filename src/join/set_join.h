@@ -34,15 +34,21 @@ struct twin__set_join_options {
     void *context;
 };
 
-/* Adds similar pairs within the groups to the matches, in the same order whatever the executor is, and to *compared how many
- * pairs were compared. None is missed.
+/* What a join adds to. */
+struct twin__join_counts {
+    uint64_t compared; /* pairs */
+    uint64_t cut;      /* documents that were compared in vain with as many others as they may */
+};
+
+/* Adds similar pairs within the groups to the matches, in the same order whatever the executor is. None is missed, but
+ * those of documents that are cut.
  * For TWIN__JOIN_KEPT the matches are at first those outside groups. A document is kept unless it is similar to one that is
  * kept and comes earlier in the order of preference (twin__cluster_keepers); of two collections those of the second are kept
  * in any case, and come first. The documents of groups are put in another order, also across groups.
  * A failure also fills `error`. */
-twin_status twin__set_join(twin_matches *matches, uint64_t *compared, const struct twin__provider *provider,
-                           struct twin__groups *groups, const struct twin__set_join_options *options,
-                           twin_error *error);
+twin_status twin__set_join(twin_matches *matches, struct twin__join_counts *counts,
+                           const struct twin__provider *provider, struct twin__groups *groups,
+                           const struct twin__set_join_options *options, twin_error *error);
 
 /* ---- between set_join.c and set_batch.c ---- */
 
@@ -103,6 +109,7 @@ struct twin__join_state {
         *outside; /* matches outside groups, sorted: the later document in the high half, the earlier in the low */
     size_t outside_count;
 
+    uint16_t *in_vain; /* of each document, how many members it was compared with in vain */
     uint32_t *part_of; /* while components are connected: of each document that was dropped its component */
 
     struct twin__item_counters known, next; /* counted in the phase before, and in this one */

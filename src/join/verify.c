@@ -186,13 +186,13 @@ static twin_status join_dense(twin_matches *out, struct twin__verification *veri
                                               .exec = verification->options.exec,
                                               .most_room = MOST_ROOM,
                                               .listed = pairs };
-    uint64_t compared = 0;
+    struct twin__join_counts counts = { 0 }; /* listed pairs are counted by the caller */
     size_t before = out->count;
     twin__verification_report(verification, 0);
     twin_status status =
         list_dense(&groups, components, verification->documents) ? TWIN_OK : twin__fail_memory(error);
     if (status == TWIN_OK)
-        status = twin__set_join(out, &compared, verification->provider, &groups, &options, error);
+        status = twin__set_join(out, &counts, verification->provider, &groups, &options, error);
     if (status != TWIN_OK)
         out->count = before;
     twin__groups_clear(&groups);

@@ -202,12 +202,12 @@ static uint64_t join(struct world *world, double threshold, twin_exec exec, size
     struct grouped grouped;
     struct twin__set_join_options options = { .threshold = threshold, .exec = exec, .most_room = room };
     twin_matches got = { 0 };
-    uint64_t compared = 0;
-    assert_int_equal(twin__set_join(&got, &compared, &provider, all_of(&grouped, world), &options, NULL), TWIN_OK);
+    struct twin__join_counts counted = { 0 };
+    assert_int_equal(twin__set_join(&got, &counted, &provider, all_of(&grouped, world), &options, NULL), TWIN_OK);
     twin__matches_sort(&got);
     assert_all_pairs(&got, world, threshold);
     twin__matches_clear(&got);
-    return compared;
+    return counted.compared;
 }
 
 static void no_pair_of_a_group_is_missed(void **state)
@@ -256,10 +256,10 @@ static void pairs_between_two_collections_are_found(void **state)
             struct grouped grouped;
             struct twin__set_join_options options = { .threshold = .6, .exec = execs[r], .most_room = rooms[r] };
             twin_matches got = { 0 };
-            uint64_t compared = 0;
+            struct twin__join_counts counted = { 0 };
             size_t wanted = 0;
             provider.split = split;
-            assert_int_equal(twin__set_join(&got, &compared, &provider, all_of(&grouped, &world), &options, NULL),
+            assert_int_equal(twin__set_join(&got, &counted, &provider, all_of(&grouped, &world), &options, NULL),
                              TWIN_OK);
             for (uint32_t a = 0; a < split; a++)
                 for (uint32_t b = split; b < world.count; b++)
@@ -290,9 +290,9 @@ static void groups_are_joined_each_by_itself(void **state)
         struct twin__groups groups = { all_of(&grouped, &world)->documents, items, COUNT(items) };
         struct twin__set_join_options options = { .threshold = .6, .exec = execs[e], .most_room = 6000 * e };
         twin_matches got = { 0 };
-        uint64_t compared = 0;
+        struct twin__join_counts counted = { 0 };
         size_t wanted = 0;
-        assert_int_equal(twin__set_join(&got, &compared, &provider, &groups, &options, NULL), TWIN_OK);
+        assert_int_equal(twin__set_join(&got, &counted, &provider, &groups, &options, NULL), TWIN_OK);
         for (uint32_t a = 0; a < 551; a++)
             for (uint32_t b = a + 1; b < 551; b++)
                 wanted += truth[a][b] >= .6 && (b < 250 || a >= 251);
@@ -324,13 +324,13 @@ static void listed_pairs_are_compared_and_no_others(void **state)
             struct grouped grouped;
             struct twin__pairs listed = { 0 };
             twin_matches got = { 0 };
-            uint64_t compared = 0;
+            struct twin__join_counts counted = { 0 };
             size_t wanted = 0;
             list_pairs(&listed, &world, every);
             struct twin__set_join_options options = {
                 .threshold = .5, .exec = execs[r], .most_room = rooms[r], .listed = &listed
             };
-            assert_int_equal(twin__set_join(&got, &compared, &provider, all_of(&grouped, &world), &options, NULL),
+            assert_int_equal(twin__set_join(&got, &counted, &provider, all_of(&grouped, &world), &options, NULL),
                              TWIN_OK);
             for (size_t i = 0; i < listed.count; i++)
                 wanted += truth[(uint32_t)listed.items[i]][listed.items[i] >> 32] >= .5;
@@ -338,7 +338,7 @@ static void listed_pairs_are_compared_and_no_others(void **state)
             for (size_t i = 0; i < got.count; i++)
                 assert_true((got.items[i].a + got.items[i].b * world.count) % every == 0 &&
                             got.items[i].similarity == truth[got.items[i].a][got.items[i].b]);
-            assert_true(compared <= listed.count);
+            assert_true(counted.compared <= listed.count);
             twin__matches_clear(&got);
             free(listed.items);
         }
@@ -371,12 +371,12 @@ static uint64_t connect_all(struct world *world, double threshold, struct twin__
     struct twin__components components;
     struct grouped grouped;
     twin_matches got = { 0 };
-    uint64_t compared = 0;
+    struct twin__join_counts counted = { 0 };
     true_components(&components, group, world, threshold, seed);
     options.mode = TWIN__JOIN_CONNECT;
     options.threshold = threshold;
     options.components = &components;
-    assert_int_equal(twin__set_join(&got, &compared, &provider, all_of(&grouped, world), &options, NULL), TWIN_OK);
+    assert_int_equal(twin__set_join(&got, &counted, &provider, all_of(&grouped, world), &options, NULL), TWIN_OK);
     for (uint32_t d = 0; d < world->count; d++)
         assert_int_equal(twin__union_root(components.group, d), twin__union_root(group, d));
     for (size_t i = 0; i < got.count; i++) {
@@ -386,7 +386,7 @@ static uint64_t connect_all(struct world *world, double threshold, struct twin__
     assert_true(got.count < world->count);
     twin__matches_clear(&got);
     twin__components_clear(&components);
-    return compared;
+    return counted.compared;
 }
 
 static void components_of_a_group_are_those_of_all_pairs(void **state)
@@ -460,10 +460,10 @@ static void a_document_that_cannot_be_fetched_stops_the_join(void **state)
             world.missing = missing;
             twin_matches got = { 0 };
             struct grouped grouped;
-            uint64_t compared = 0;
+            struct twin__join_counts counted = { 0 };
             twin_error error = { 0 };
             struct twin__set_join_options options = { .threshold = .8, .exec = execs[e] };
-            assert_int_equal(twin__set_join(&got, &compared, &provider, all_of(&grouped, &world), &options, &error),
+            assert_int_equal(twin__set_join(&got, &counted, &provider, all_of(&grouped, &world), &options, &error),
                              TWIN_EIO);
             assert_int_equal(error.status, TWIN_EIO);
             twin__matches_clear(&got);
