@@ -75,7 +75,8 @@ typedef struct twin_similar_counts {
     uint64_t template_groups;   /* groups of documents connected by large buckets, such as those of one template */
     uint64_t largest_groups[3]; /* documents of the largest, largest first */
     double pairing_seconds, verifying_seconds;
-    uint64_t incomplete; /* documents of a crowd that were compared in vain with thousands of others, and then with the
+    uint64_t
+        incomplete; /* documents of a template group that were compared in vain with thousands of others, and then with the
                             likeliest only: pairs of theirs may be missing, which an audit measures */
     uint64_t reserved[TWIN_RESERVED - 1];
 } twin_similar_counts;
