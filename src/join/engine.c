@@ -304,6 +304,7 @@ static twin_status find_contained(struct run *run, twin_error *error)
     if (status == TWIN_OK)
         twin__matches_sort(run->out);
     run->counts->candidates = run->counts->verified = found.compared;
+    run->counts->incomplete = found.incomplete;
     run->counts->similar = twin__matches_total(run->out);
     run->counts->verifying_seconds = twin__seconds() - begun;
     return status;
