@@ -23,7 +23,7 @@ tree=$(box mount "$made")
 printf '0123456789abcdef0123456789abcdef\n' >"$tree/run/token"
 chmod 644 "$tree/run/token"
 # The command of the image, as its user, on a port of loopback.
-read -ra command <<<"$(box inspect --format '{{join .OCIv1.Config.Entrypoint " "}} {{join .OCIv1.Config.Cmd " "}}' "$made")"
+read -ra command <<<"$(box inspect --format '{{range .OCIv1.Config.Entrypoint}}{{.}} {{end}}{{range .OCIv1.Config.Cmd}}{{.}} {{end}}' "$made")"
 served()
 {
     box run --isolation chroot "$made" -- "${command[@]}" &

@@ -18,7 +18,7 @@
 #include <unistd.h>
 #include <xlocale.h>
 
-#undef OVERFLOW     /*  of <math.h>, an old name that nothing here means */
+#undef OVERFLOW     /* of <math.h>, an old name that nothing here means */
 #define O_TMPFILE 0 /* a folder cannot be opened for writing, so that the file gets a name */
 #define O_PATH O_RDONLY
 #define st_mtim st_mtimespec
