@@ -34,7 +34,7 @@ unset TWINSIFT_DATA
 run 0 "${chosen[@]}" --quick --report --out all
 need_data=(movielens reuters-duplicates forest-vs-by)
 [ ${#chosen[@]} -gt 1 ] || need_data+=(mail-enron mail-threshold mail-trec mail-forest mail-robust mail-share mail-long
-    mail-travel mail-growth mail-folders mail-labels)
+    mail-travel mail-growth mail-folders mail-labels mail-steps)
 grep -qxE "[0-9]+ passed, 0 failed, ${#need_data[@]} skipped" out || fail "$asked: $(tail -1 out)"
 for name in "${need_data[@]}"; do
     grep -qx "skipped  $name" out || fail "$asked: $name without data is not skipped"
