@@ -4,13 +4,22 @@
 # the list changes. Fails, and says so, where there is no venv, no pip or no network.
 make_venv()
 {
-    local folder=$PWD/build/python/$1 list
+    local folder=$PWD/build/python/$1
+    mkdir -p "${folder%/*}"
+    (
+        flock 9 # tests that run side by side want the same one
+        fill_venv "$folder" "${@:2}" 9>&-
+    ) 9> "$folder.lock"
+}
+
+fill_venv() # FOLDER PACKAGE...
+{
+    local folder=$1 list
     list=$(printf '%s\n' "${PYTHON:-python3}" "${@:2}")
     if [ "$(cat "$folder/packages" 2>/dev/null)" = "$list" ]; then
         return 0
     fi
     rm -rf "$folder"
-    mkdir -p "$(dirname "$folder")"
     # `set -e` does not hold where this is called in a condition.
     "${PYTHON:-python3}" -m venv "$folder" || return
     "$folder/bin/pip" --quiet --disable-pip-version-check install --cache-dir "$PWD/build/python/pip-cache" "${@:2}" || return
