@@ -102,7 +102,8 @@ static bool has_split(const struct leak_group *group, uint32_t source, twin_text
 {
     if (group->source != source || !group->split)
         return group->source == source && !split.bytes;
-    return strlen(group->split) == split.length && memcmp(group->split, split.bytes, split.length) == 0;
+    return strlen(group->split) == split.length &&
+           (split.length == 0 || memcmp(group->split, split.bytes, split.length) == 0);
 }
 
 /* The number of a group, which is added if it is new; UINT32_MAX: out of memory. */
@@ -424,7 +425,7 @@ static bool outputs_are_good(const struct request *request)
             return false;
     if (request->clean && request->report && is_same_output(request->clean, request->report))
         return refuse("--report and --output are the same file");
-    return true;
+    return !overwrites_input("-", request->against.items, request->against.count);
 }
 
 static int run_contamination(void *context)

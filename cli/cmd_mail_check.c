@@ -7,6 +7,7 @@
 #include "mail_model.h"
 #include "support/mail_evidence.h"
 #include "support/messages.h"
+#include "support/overwrite.h"
 #include "support/results.h"
 #include "support/verdict_text.h"
 
@@ -204,6 +205,10 @@ static int run(void *context)
         fail("--pass takes the message from standard input and writes nothing else");
         return MAIL_ERROR;
     }
+    static const char *const standard[] = { "-" };
+    const struct request_base *base = &request->mail.shared.base;
+    if (base->count ? overwrites_input("-", base->arguments, base->count) : overwrites_input("-", standard, 1))
+        return MAIL_ERROR;
     work.mail = mail_open(&request->mail, TWIN_MAIL_READ, NULL);
     bool good = work.mail && open_trusted(&work);
     if (request->pass)

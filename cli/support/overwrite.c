@@ -54,6 +54,39 @@ char *canonical_path(const char *path)
     return found;
 }
 
+char *canonical_folder(const char *path)
+{
+    char *found = canonical_path(path);
+    if (found)
+        *strrchr(found, '/') = '\0';
+    return found;
+}
+
+/* Whether `length` bytes of a name are whole parts of it. */
+static bool ends_part(const char *name, size_t length)
+{
+    return name[length] == '\0' || name[length] == '/';
+}
+
+char *path_from(const char *path, const char *folder)
+{
+    size_t shared = 0;
+    for (size_t i = 0;; i++) {
+        if (ends_part(path, i) && ends_part(folder, i))
+            shared = i;
+        if (path[i] != folder[i] || !path[i])
+            break;
+    }
+    const char *down = path + shared + (path[shared] == '/'), *up = folder + shared;
+    char *found = malloc(3 * strlen(up) + strlen(down) + 1), *out = found;
+    for (; found && *up; up++)
+        if (up[0] == '/' && up[1])
+            out = stpcpy(out, "../");
+    if (found)
+        strcpy(out, down);
+    return found;
+}
+
 bool belongs_to_index(const char *output, const char *index)
 {
     char *name = canonical_path(output), *beside = canonical_path(index);
@@ -81,11 +114,14 @@ bool overwrites_input(const char *output, const char *const *inputs, size_t coun
     if (!is_regular(path) || stat(path, &written) != 0)
         return false;
     for (size_t i = 0; i < count; i++) {
-        if (stat(inputs[i], &read) != 0)
+        bool from_standard = is_standard(inputs[i]);
+        if ((from_standard ? fstat(STDIN_FILENO, &read) : stat(inputs[i], &read)) != 0)
             continue;
         if (read.st_dev == written.st_dev && read.st_ino == written.st_ino) {
-            fail("%s: is read, so it cannot be the output too; write to another file",
-                 to_standard ? inputs[i] : output);
+            fail("%s: is read, so it cannot be the output too; write to another file", !to_standard ? output
+                                                                                       : from_standard
+                                                                                           ? "standard input"
+                                                                                           : inputs[i]);
             return true;
         }
         bool is_new = to_standard && written.st_size == 0; /* by the shell, for this */

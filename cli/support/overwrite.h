@@ -6,7 +6,8 @@
 #include <stddef.h>
 
 /* Whether writing `output` would overwrite what is read: one of these files, what belongs to an index among them, or a
- * file in one of these folders; "-": the file that the shell has sent standard output to, which grows while it is read.
+ * file in one of these folders; "-": the file that the shell has sent standard output to, which grows while it is read, or
+ * to standard input.
  * Then the error has been reported. */
 bool overwrites_input(const char *output, const char *const *inputs, size_t count);
 
@@ -25,5 +26,11 @@ bool output_is_possible(const char *output);
 /* The name of a file from the root, without links and dots; it need not exist. The caller frees it; NULL: it has no
  * folder, or out of memory. */
 char *canonical_path(const char *path);
+
+/* That of the folder which the file is in, without a slash at the end: "" is the root. */
+char *canonical_folder(const char *path);
+
+/* A name of this kind as it is seen from a folder, such as "../out/kept.jsonl". The caller frees it; NULL: out of memory. */
+char *path_from(const char *path, const char *folder);
 
 #endif

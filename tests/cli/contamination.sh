@@ -66,5 +66,7 @@ wrong 'texts' --sets train.jsonl --against eval.jsonl
 wrong 'only one of the two' - --against - </dev/null
 wrong 'missing.jsonl' train.jsonl --against missing.jsonl
 wrong 'train.jsonl' train.jsonl --against eval.jsonl -o train.jsonl
+"$TWINSIFT" contamination train.jsonl --against eval.jsonl >>eval.jsonl 2>err
+[ $? = 2 ] && grep -q 'eval.jsonl: is read' err || fail ">> to what it is compared with: $(cat err)"
 wrong 'same file' train.jsonl --against eval.jsonl -o x --report x
 run 0 --help

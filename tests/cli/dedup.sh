@@ -554,6 +554,8 @@ cp few.jsonl own.jsonl
 [ $? = 2 ] && grep -q 'own.jsonl: is read' err && cmp -s few.jsonl own.jsonl || fail ">> to its input: $(cat err)"
 "$TWINSIFT" pairs -q few.jsonl --against own.jsonl >>own.jsonl 2>err
 [ $? = 2 ] && cmp -s few.jsonl own.jsonl || fail "pairs >> to what it is compared with: $(cat err)"
+"$TWINSIFT" dedup -q - <own.jsonl >>own.jsonl 2>err
+[ $? = 2 ] && grep -q 'standard input: is read' err && cmp -s few.jsonl own.jsonl || fail "< and >>: $(cat err)"
 mkdir own && cp few.jsonl own/
 "$TWINSIFT" dedup -q own >>own/few.jsonl 2>err
 [ $? = 2 ] && grep -q 'standard output: is in own' err && cmp -s few.jsonl own/few.jsonl || fail ">> to a folder: $(cat err)"

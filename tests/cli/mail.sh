@@ -68,6 +68,13 @@ says '0 learnt, 0 corrected, 4 known already'
 expect 1 mail check "$samples/friend.eml"
 prints 'ham	0.'
 expect 1 mail check <"$samples/friend.eml"
+cp "$samples/friend.eml" own.eml
+for own in own.eml ''; do
+    # shellcheck disable=SC2086
+    mail check $own <own.eml >>own.eml 2>err && fail "mail check appends to its input"
+    says 'is read'
+    cmp "$samples/friend.eml" own.eml
+done
 prints 'standard input'
 expect 0 mail check "$few/junk"
 [ "$(cut -f1 out | sort -u)" = spam ] || fail "what was learnt as spam is not spam"
