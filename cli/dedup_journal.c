@@ -55,6 +55,35 @@ static void decode_name(char *name)
     *out = '\0';
 }
 
+/* An output as it is seen from the folder of the journal, encoded: what is moved or mounted elsewhere with the index stays
+ * known. */
+static char *name_from_journal(const char *output, const char *journal)
+{
+    char *file = canonical_path(output), *folder = canonical_folder(journal);
+    char *name = file && folder ? path_from(file, folder) : NULL, *encoded = name ? encode_name(name) : NULL;
+    free(file);
+    free(folder);
+    free(name);
+    return encoded;
+}
+
+/* The other way round; earlier builds wrote names from the root. */
+static char *name_from_root(char *encoded, const char *journal)
+{
+    char *folder = canonical_folder(journal), *name = NULL;
+    decode_name(encoded);
+    if (encoded[0] == '/')
+        name = strdup(encoded);
+    else if (folder && asprintf(&name, "%s/%s", folder, encoded) < 0)
+        name = NULL;
+    char *whole = name ? canonical_path(name) : NULL;
+    free(folder);
+    if (!whole) /* its folder is gone */
+        return name;
+    free(name);
+    return whole;
+}
+
 /* ---- writing ---- */
 
 /* Whether an output is in the journal: what was written directly, as to a pipe, is not there to be looked at again. */
@@ -73,14 +102,13 @@ static bool read_staged(struct contents *out, const struct output_file *file)
     return good || refuse("%s: cannot be read again: %s", file->given, strerror(reason));
 }
 
-static bool write_output(FILE *out, const struct dedup_output *output, bool is_groups)
+static bool write_output(FILE *out, const char *journal, const struct dedup_output *output, bool is_groups)
 {
     struct contents contents;
-    char *whole = canonical_path(output->file.path), *name = whole ? encode_name(whole) : NULL;
+    char *name = name_from_journal(output->file.path, journal);
     bool good = name ? read_staged(&contents, &output->file) : refuse_status("the output", TWIN_ENOMEM, NULL);
     if (good)
         fprintf(out, OUTPUT_LINE, is_groups ? "groups" : "output", name, contents.bytes, contents.checksum);
-    free(whole);
     free(name);
     return good;
 }
@@ -115,7 +143,7 @@ static bool write_documents(uint64_t *count, FILE *out, const struct dedup_resul
     return good;
 }
 
-static bool write_lines(FILE *out, uint64_t run, const struct dedup_result *result,
+static bool write_lines(FILE *out, const char *path, uint64_t run, const struct dedup_result *result,
                         const struct dedup_outputs *outputs)
 {
     uint64_t documents = 0, listed = 0;
@@ -124,7 +152,7 @@ static bool write_lines(FILE *out, uint64_t run, const struct dedup_result *resu
     fprintf(out, FIRST_LINE, (uint64_t)VERSION, run, (uint64_t)twin_collection_count(result->collection).documents);
     for (size_t i = 0; i <= outputs->count && good; i++)
         if (is_recorded(&outputs->items[i])) {
-            good = write_output(out, &outputs->items[i], i == outputs->count);
+            good = write_output(out, path, &outputs->items[i], i == outputs->count);
             listed++;
         }
     if (!good || !write_documents(&documents, out, result))
@@ -143,7 +171,7 @@ bool journal_write(struct output_file *out, const char *path, uint64_t run, cons
     if (!output_file_open(out, path))
         return false;
     fchmod(fileno(out->file), 0600); /* texts, and perhaps of an index that nobody else may read */
-    if (write_lines(out->file, run, result, outputs))
+    if (write_lines(out->file, path, run, result, outputs))
         return output_file_close(out);
     output_file_abandon(out);
     return false;
@@ -183,7 +211,7 @@ static bool is_whole(struct journal *out, int file, uint64_t bytes)
     return contents.checksum == checksum && contents.lines == 1 + outputs + out->documents;
 }
 
-static bool read_output(struct journal_output *out, char *line)
+static bool read_output(struct journal_output *out, char *line, const char *journal)
 {
     static const char output[] = "{\"output\":\"", groups[] = "{\"groups\":\"";
     out->is_groups = strncmp(line, groups, strlen(groups)) == 0;
@@ -194,14 +222,12 @@ static bool read_output(struct journal_output *out, char *line)
         sscanf(end, "\",\"bytes\":%" SCNu64 ",\"checksum\":\"%" SCNx64 "\"}", &out->bytes, &out->checksum) != 2)
         return false;
     *end = '\0';
-    out->name = strdup(name);
-    if (out->name)
-        decode_name(out->name);
+    out->name = name_from_root(name, journal);
     return out->name != NULL;
 }
 
 /* The lines before the documents. NULL, or what is wrong. */
-static const char *read_head(struct journal *out, FILE *file)
+static const char *read_head(struct journal *out, FILE *file, const char *path)
 {
     static const char lines[] = "has lines that no run has written";
     char *line = NULL, again[LAST_ROOM];
@@ -215,25 +241,24 @@ static const char *read_head(struct journal *out, FILE *file)
         fault = "was written by a later version of twinsift";
     out->outputs = fault ? NULL : calloc(out->output_count + 1, sizeof *out->outputs);
     while (!fault && out->outputs && read < out->output_count)
-        if (getline(&line, &room, file) < 0 || !read_output(&out->outputs[read++], line))
+        if (getline(&line, &room, file) < 0 || !read_output(&out->outputs[read++], line, path))
             fault = lines;
     free(line);
     return fault ? fault : out->outputs ? NULL : "out of memory";
 }
 
-static const char *fault_of(struct journal *out, int fd)
+static const char *fault_of(struct journal *out, int fd, const char *path)
 {
     struct stat known;
     if (fstat(fd, &known) != 0 || !S_ISREG(known.st_mode))
         return "is not a file of a run of dedup --update";
     if (!is_whole(out, fd, (uint64_t)known.st_size)) {
         out->output_count = 0;
-        return "is not a whole file of a run of dedup --update: its last line, with count and checksum, is missing "
-               "or "
-               "does not fit";
+        return "is not a whole file of a run of dedup --update: its last line, with count and checksum, is "
+               "missing or does not fit";
     }
     FILE *file = fdopen(dup(fd), "r");
-    const char *fault = file ? read_head(out, file) : strerror(errno);
+    const char *fault = file ? read_head(out, file, path) : strerror(errno);
     if (file)
         fclose(file);
     return fault;
@@ -243,7 +268,7 @@ bool journal_read(struct journal *out, const char *path, char fault[JOURNAL_FAUL
 {
     *out = (struct journal){ 0 };
     int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    const char *found = fd >= 0 ? fault_of(out, fd) : strerror(errno);
+    const char *found = fd >= 0 ? fault_of(out, fd, path) : strerror(errno);
     if (fd >= 0)
         close(fd);
     if (found)

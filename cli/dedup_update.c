@@ -8,6 +8,7 @@
 #include "fingerprint.h"
 #include "index_file.h"
 #include "support/messages.h"
+#include "support/overwrite.h"
 #include "support/paths.h"
 #include "support/usage.h"
 
@@ -33,6 +34,18 @@ static void add_globs(uint64_t *number, const char *option, const struct option_
     }
 }
 
+/* Names are seen from the working folder, and so is the folder of the index: a run is known wherever its disk is mounted. */
+static void add_place(uint64_t *number, const char *index)
+{
+    char *here = getcwd(NULL, 0), *folder = canonical_folder(index);
+    char *place = here && folder ? path_from(folder, here) : NULL;
+    if (place)
+        fingerprint_add(number, place, strlen(place));
+    free(here);
+    free(folder);
+    free(place);
+}
+
 /* The same output from the same files is the same run. What comes through a pipe, or goes to one, is never the same. */
 static void number_run(struct update_run *run)
 {
@@ -46,10 +59,7 @@ static void number_run(struct update_run *run)
     }
     add_globs(&number, "include", &run->shared->include);
     add_globs(&number, "exclude", &run->shared->exclude);
-    char *folder = getcwd(NULL, 0);
-    if (folder)
-        fingerprint_add(&number, folder, strlen(folder));
-    free(folder);
+    add_place(&number, run->index);
     if (run->output)
         fingerprint_add(&number, run->output, strlen(run->output));
     if (!repeatable) {

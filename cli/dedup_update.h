@@ -33,13 +33,13 @@
  * It consists of JSON lines, so that 'twinsift index add' can read it too:
  *
  *     {"twinsift":"update","version":1,"run":"59610d52ed424531","read":300}
- *     {"output":"/data/day.out","bytes":557940,"checksum":"0f3c4a5d2e6b7980"}    for each output of kept documents
- *     {"groups":"/data/day.groups","bytes":7316,"checksum":"8c7d19e02b5a4f63"}   if there are groups
+ *     {"output":"day.out","bytes":557940,"checksum":"0f3c4a5d2e6b7980"}          for each output of kept documents
+ *     {"groups":"day.groups","bytes":7316,"checksum":"8c7d19e02b5a4f63"}         if there are groups
  *     {"number":0,"id":"a1","text":"…"}                                          for each document that is kept
  *     {"documents":266,"outputs":2,"checksum":"5b1e0d3f9a7c2846"}
  *
  * "run" is the number in the name. "read" is how many documents the inputs had, and "number" which of them it is. Names of
- * outputs are absolute; a byte that is not printable ASCII, and % " \, is written as %XX. Checksums are those of
+ * outputs are seen from the folder of the index; a byte that is not printable ASCII, and % " \, is written as %XX. Checksums are those of
  * fingerprint_contents(); the last is that of all lines before its own. */
 
 struct journal_output {

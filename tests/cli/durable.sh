@@ -273,6 +273,30 @@ run 0 "${folders[@]}"
 diff -r to whole.to >/dev/null || fail "--update to a folder: other outputs"
 contents v.twin | cmp -s - v.contents || fail "--update to a folder: another index"
 
+# A disk that is mounted elsewhere, or a folder that was moved, has the same run.
+mkdir empty there && mkdir empty/o && cp both.jsonl empty && cp empty.twin empty/w.twin
+in_folder() { (cd "$1" && shift && "$@"); }
+moved()
+{
+    mv here/it there
+    in_folder there/it "$TWINSIFT" "${update[@]}" || fail "moved, $1: status $?"
+    cmp -s there/it/o/w.out whole.out && cmp -s there/it/o/w.groups whole.groups || fail "moved, $1: another output"
+    contents there/it/w.twin | cmp -s - whole.contents || fail "moved, $1: another index"
+    rm -r here there/it
+}
+for state in "$before" "$after" "$noted"; do
+    at=$(awk -v "pattern=$state" '$0 ~ pattern { at = NR } END { print at }' update.log)
+    for change in : ': >o/w.out'; do
+        mkdir here && cp -r empty here/it
+        in_folder here/it killed_at "$at" "${update[@]}" || fail "not killed at $state"
+        in_folder here/it eval "$change"
+        moved "$state, $change"
+    done
+done
+mkdir here && cp -r empty here/it
+in_folder here/it "$TWINSIFT" "${update[@]}"
+moved "at the end"
+
 # ---- files that only look like ours
 
 fresh
