@@ -1,11 +1,13 @@
 /* cmd_index_export.c — twinsift index export: ids and signatures as JSON. */
 #include "commands.h"
 #include "index_file.h"
+#include "support/messages.h"
 #include "support/results.h"
 
 struct exporting {
     twin_index_view *view;
     size_t slots;
+    bool has_documents;
     twin_status status;
     twin_error *error;
 };
@@ -14,6 +16,7 @@ static bool print_entry(void *context, const twin_index_entry *entry)
 {
     struct exporting *exporting = context;
     const uint32_t *signature;
+    exporting->has_documents = true;
     exporting->status = twin_index_signature(&signature, exporting->view, *entry, exporting->error);
     if (exporting->status != TWIN_OK)
         return false;
@@ -34,9 +37,12 @@ static bool print_entry(void *context, const twin_index_entry *entry)
 static twin_status export(struct shared_options *shared, const twin_index *index, twin_index_view *view,
                           twin_error *error)
 {
-    (void)shared;
-    struct exporting exporting = { view, twin_index_options_of(index).scheme.minhash.slots, TWIN_OK, error };
+    struct exporting exporting = { .view = view,
+                                   .slots = twin_index_options_of(index).scheme.minhash.slots,
+                                   .error = error };
     twin_status status = twin_index_each(view, print_entry, &exporting, error);
+    if (status == TWIN_OK && !exporting.has_documents && !shared->quiet)
+        warn("%s: has no documents", index_path(shared));
     return exporting.status != TWIN_OK ? exporting.status : status;
 }
 

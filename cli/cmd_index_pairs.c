@@ -34,20 +34,6 @@ static bool print_pair(void *context, const twin_index_entry *a, const twin_inde
     return output_is_good();
 }
 
-/* That there are no pairs may have a simple reason. */
-static void remark_few_documents(const char *path, twin_index *index)
-{
-    twin_index_view *view = NULL;
-    twin_index_info info = { .documents = UINT64_MAX };
-    if (twin_index_view_create(&view, index, NULL) == TWIN_OK)
-        (void)twin_index_describe(&info, view, NULL);
-    twin_index_view_free(view);
-    if (info.documents == 0)
-        warn("%s: has no documents, so there is nothing to compare", path);
-    else if (info.documents == 1)
-        warn("%s: has one document, so there is nothing to compare it with", path);
-}
-
 static int run(void *context)
 {
     struct request *request = context;
@@ -74,7 +60,7 @@ static int run(void *context)
     twin_status status = twin_index_pairs(index, wanted, print_pair, request, &error);
     progress_end();
     if (status == TWIN_OK && !request->has_pairs && !shared->quiet)
-        remark_few_documents(index_path(shared), index);
+        remark_few_documents(index_path(shared), index, 2);
     twin_index_close(index);
     return status == TWIN_OK || status == TWIN_ESTOPPED ? EXIT_DONE : fail_status(index_path(shared), status, &error);
 }

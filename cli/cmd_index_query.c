@@ -185,7 +185,10 @@ static int query(void *context, const struct index_run *run)
         return fail("%s: compares sets, so --max-edits does not apply", index_path(shared));
     if (!shared->quiet)
         warn_answers(index_path(shared), run->index, threshold_of(shared));
-    return query_input(&querying, run->index, run->input, run->exec, run->progress);
+    int status = query_input(&querying, run->index, run->input, run->exec, run->progress);
+    if (status == EXIT_NO && querying.queries && !shared->quiet)
+        remark_few_documents(index_path(shared), run->index, 1);
+    return status;
 }
 
 static int run_query(void *context)

@@ -114,6 +114,19 @@ void warn_answers(const char *path, const twin_index *index, double threshold)
              stored.scheme.threshold, threshold, twin_plan_probability(stored.scheme.plan, threshold));
 }
 
+void remark_few_documents(const char *path, twin_index *index, uint64_t needed)
+{
+    twin_index_view *view = NULL;
+    twin_index_info info = { .documents = UINT64_MAX };
+    if (twin_index_view_create(&view, index, NULL) == TWIN_OK)
+        (void)twin_index_describe(&info, view, NULL);
+    twin_index_view_free(view);
+    if (info.documents == 0)
+        warn("%s: has no documents, so there is nothing to compare", path);
+    else if (info.documents < needed)
+        warn("%s: has one document, so there is nothing to compare it with", path);
+}
+
 void warn_incomplete(const char *path, uint64_t queries, uint64_t most_compared)
 {
     uint64_t most = most_compared ? most_compared : TWIN_INDEX_MOST_COMPARED;

@@ -33,6 +33,10 @@ void print_change(const struct shared_options *shared, const twin_index_change *
  * below that for which the index was planned, and how many are. */
 void warn_answers(const char *path, const twin_index *index, double threshold);
 
+/* That there are no pairs may have a simple reason, and this says so: the index has fewer documents than are needed, 1 or
+ * 2. */
+void remark_few_documents(const char *path, twin_index *index, uint64_t needed);
+
 /* Says that as many queries had more candidates than were compared; 0: as many as by default. */
 void warn_incomplete(const char *path, uint64_t queries, uint64_t most_compared);
 

@@ -81,6 +81,8 @@ static int print_matches(struct shared_options *shared, twin_index *index, const
     if (printing.queries == 0 && printing.problems.count)
         return fail_unreadable(&printing.problems);
     remark_empty(&printing.problems, printing.queries);
+    if (printing.queries && !shared->quiet)
+        remark_few_documents(index_path(shared), index, 1);
     return skipped_status(shared, problems, EXIT_DONE);
 }
 

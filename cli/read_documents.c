@@ -25,6 +25,12 @@ static struct problems report_problems(const twin_input *input, const twin_colle
     return problems;
 }
 
+void remark_no_documents(twin_collection_counts counts)
+{
+    if (counts.documents == 0)
+        warn("there are no documents in the input, so there is nothing to compare");
+}
+
 /* Reports what is no error, but may not be what was meant. */
 static void report_remarks(const twin_input *input, twin_collection_counts counts)
 {
@@ -32,9 +38,8 @@ static void report_remarks(const twin_input *input, twin_collection_counts count
         warn("%" PRIu64 " document%s an id that another document has; if ids are unique in each file only, use "
              "--id-from path-and-line",
              counts.repeated_ids, counts.repeated_ids == 1 ? " has" : "s have");
-    if (counts.documents == 0)
-        warn("there are no documents in the input, so there is nothing to compare");
-    else if (counts.too_short > counts.documents / 2)
+    remark_no_documents(counts);
+    if (counts.documents && counts.too_short > counts.documents / 2)
         warn("%" PRIu64 " of %" PRIu64 " document%s %s shorter than one shingle, and so similar only to equal ones",
              counts.too_short, counts.documents, plural(counts.documents), counts.too_short == 1 ? "is" : "are");
     if (counts.unspaced)

@@ -8,6 +8,9 @@
  * error has been reported. Release it with twin_collection_free(). */
 twin_collection *read_documents(const twin_input *input, twin_collection_options options, bool quiet);
 
+/* A remark if there are none. */
+void remark_no_documents(twin_collection_counts counts);
+
 /* A remark if there is only one document, to be compared with no others than those of the collection: if it is a plain
  * file, whoever has lines of text has to say so. */
 void remark_one_document(const twin_input *input, const twin_collection *collection);

@@ -4,6 +4,7 @@
  * notes in files of signatures name are opened again, so that join and filter can read the documents. */
 #include "steps.h"
 
+#include "read_documents.h"
 #include "support/inputs.h"
 #include "support/memory.h"
 #include "support/messages.h"
@@ -336,8 +337,11 @@ bool steps_open(struct steps *out, const struct shared_options *shared, unsigned
                 twin_progress progress)
 {
     *out = (struct steps){ 0 };
-    return open_files(out, &shared->base, kinds | 1 << STEP_SIGNATURES) && open_noted_inputs(out, shared, progress) &&
-           load_collection(out, shared, exec);
+    bool good = open_files(out, &shared->base, kinds | 1 << STEP_SIGNATURES) &&
+                open_noted_inputs(out, shared, progress) && load_collection(out, shared, exec);
+    if (good && !shared->quiet)
+        remark_no_documents(twin_collection_count(out->collection));
+    return good;
 }
 
 void steps_clear(struct steps *steps)

@@ -110,6 +110,10 @@ run 0 add nothing.twin nothing.jsonl
 says 'there are no documents in the input'
 run 1 query nothing.twin nothing.jsonl
 says 'there are no documents in the input'
+run 1 query nothing.twin one.jsonl
+says 'nothing.twin: has no documents, so there is nothing to compare'
+run 0 export nothing.twin
+says 'nothing.twin: has no documents'
 run 0 pairs nothing.twin
 says 'nothing.twin: has no documents, so there is nothing to compare'
 run 0 add -q nothing.twin nothing.jsonl

@@ -251,6 +251,18 @@ run 0 dedup -q --resume --temp temp --include 't*.txt' hidden
 run 0 dedup -q --resume --temp temp --exclude two.txt --hidden hidden
 [ "$(wc -l <out)" = 2 ] && grep -q one out || fail "$asked: $(cat out)"
 
+# Without documents each step says so.
+: >none.jsonl
+for step in "sign none.jsonl -o none.sig" "band none.sig -o none.cand" "join none.sig none.cand -o none.pairs" \
+    "filter none.sig none.pairs"; do
+    # shellcheck disable=SC2086
+    run 0 $step
+    says 'there are no documents in the input'
+    # shellcheck disable=SC2086
+    run 0 ${step/ / -q }
+    [ ! -s err ] || fail "$asked: $(cat err)"
+done
+
 # A temporary folder without room, where mounting is allowed: an error, and the output of an earlier run is as it was.
 mkdir -p full
 echo 'earlier' >earlier.jsonl
