@@ -45,7 +45,7 @@ for label in ham spam; do
     "$program" mail learn --quiet -m "$work/mail.twin" --as $label samples/mail/$label
 done
 
-"$program" serve --listen 127.0.0.1:0 --mail "$work/mail.twin" --index "$work/news.twin" >"$work/link" &
+"$program" serve --http 127.0.0.1:0 --model "$work/mail.twin" --index "$work/news.twin" >"$work/link" &
 server=$!
 while [ ! -s "$work/link" ]; do sleep 0.1; done
 address=$(sed 's/#.*//' "$work/link")

@@ -54,7 +54,7 @@ served()
 {
     inside sh -c 'runuser -u twinsift -- twinsift mail learn -m /var/lib/twinsift/mail.twin --as spam /samples/mail/spam'
     inside sh -c '
-        runuser -u twinsift -- twinsift serve --mail /var/lib/twinsift/mail.twin --listen 127.0.0.1:8399 &
+        runuser -u twinsift -- twinsift serve --model /var/lib/twinsift/mail.twin --http 127.0.0.1:8399 &
         for i in 1 2 3 4 5 6 7 8 9 10; do
             sleep 0.5
             python3 -c "import urllib.request as r; print(r.urlopen(\"http://127.0.0.1:8399/readyz\").read())" && break

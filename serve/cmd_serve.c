@@ -20,9 +20,9 @@ static int run(void *context)
 }
 
 static const struct option_row options[] = {
-    { "mail", 'm', OPTIONS_INPUT, "PATH",
+    { "model", 'm', OPTIONS_INPUT, "PATH",
       "a mail model, which is created when something is learnt; or a folder of models NAME.twin", &option_text,
-      AT(mail) },
+      AT(model) },
     { "index", 0, OPTIONS_INPUT, "FILE",
       "an index of documents, under the file's name without .twin, or NAME=FILE; may be given several times",
       &option_list, AT(indexes) },
@@ -34,10 +34,10 @@ static const struct option_row options[] = {
     { "demo", 0, OPTIONS_INPUT, NULL,
       "serve copies of the samples that come with twinsift: articles, and mail; what is learnt is dropped at the end",
       &option_flag, AT(demo) },
-    { "listen", 0, OPTIONS_OUTPUT, "WHERE",
-      "ADDRESS:PORT, with [ ] around an IPv6 address, or unix:PATH (default: 127.0.0.1:8377, or the socket that "
-      "systemd hands over); elsewhere than on loopback only with --token-file",
-      &option_text, AT(listen) },
+    { "http", 0, OPTIONS_OUTPUT, "WHERE",
+      "where the page and HTTP are: ADDRESS:PORT, with [ ] around an IPv6 address, or unix:PATH (default: "
+      "127.0.0.1:8377, or the socket that systemd hands over); elsewhere than on loopback only with --token-file",
+      &option_text, AT(http) },
     { "host", 0, OPTIONS_OUTPUT, "NAME",
       "a name under which browsers and programs address the server, such as that of a proxy; may be given several "
       "times (localhost and loopback addresses always count)",
@@ -64,7 +64,7 @@ static const struct request defaults = { .serve = { .connections = 4096, .max_bo
 const struct command command_serve = {
     .name = "twinsift serve",
     .summary = "a web page to try it, and an HTTP server over mail models and indexes",
-    .usage = "[--mail PATH] [--index FILE]... [OPTION]...\n--demo [OPTION]...",
+    .usage = "[--model PATH] [--index FILE]... [OPTION]...\n--demo [OPTION]...",
     .about =
         "The page shows why a message is called spam, finds near-duplicates, and shows how the method works on your "
         "own texts. Programs use HTTP and JSON; see 'man twinsift-serve'.\n\n"
@@ -75,8 +75,8 @@ const struct command command_serve = {
     .status = "0  ended by SIGTERM or SIGINT\n"
               "2  error",
     .examples = "twinsift serve --demo\n"
-                "twinsift serve --mail ~/.local/share/twinsift/mail.twin --index news.twin\n"
-                "twinsift serve --index news.twin --listen unix:/run/twinsift/http --token-file token",
+                "twinsift serve --model ~/.local/share/twinsift/mail.twin --index news.twin\n"
+                "twinsift serve --index news.twin --http unix:/run/twinsift/http --token-file token",
     .defaults = &defaults,
     .size = sizeof defaults,
     .run = run,

@@ -15,7 +15,7 @@ static bool has_mail(struct exchange *exchange)
     }
     if (exchange->server->models)
         return true;
-    exchange_fail(exchange, 404, "model", "this server has no mail model; start it with --mail");
+    exchange_fail(exchange, 404, "model", "this server has no mail model; start it with --model");
     return false;
 }
 

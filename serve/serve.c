@@ -121,7 +121,7 @@ static bool start_indexes(struct server *server, const struct demo *demo)
 
 static bool start_listening(struct listening *out, const struct serve_options *options)
 {
-    if (!listen_at(out, options->listen ? options->listen : DEFAULT_ADDRESS, options->listen ? NULL : "http"))
+    if (!listen_at(out, options->http ? options->http : DEFAULT_ADDRESS, options->http ? NULL : "http"))
         return false;
     if (out->is_local || options->token_file)
         return true;
@@ -135,7 +135,7 @@ static bool start_spamd(struct server *server)
     if (!options->spamd && service_socket("spamd") < 0)
         return true;
     if (!server->models)
-        return refuse("--spamd needs a mail model: --mail");
+        return refuse("--spamd needs a mail model: --model");
     server->spamd = spamd_start((struct spamd_options){ .models = server->models,
                                                         .metrics = server->metrics,
                                                         .log = log_sentence,
@@ -212,7 +212,7 @@ static int serve_all(struct server *server, const struct demo *demo, const sigse
     struct listening listening = { .fd = -1 };
     metrics = server->metrics = metrics_create();
     bool good = metrics &&
-                start_models(server, demo && access(demo->model, F_OK) == 0 ? demo->model : server->options->mail) &&
+                start_models(server, demo && access(demo->model, F_OK) == 0 ? demo->model : server->options->model) &&
                 start_indexes(server, demo) && start_listening(&listening, server->options);
     good = good && start_spamd(server);
     bool ran = good && start_http(server, &listening);

@@ -5,8 +5,8 @@
 #include "support/options.h"
 
 struct serve_options {
-    const char *listen;          /* ADDRESS:PORT or unix:PATH; NULL: 127.0.0.1:8377, or the socket of systemd */
-    const char *mail;            /* a model, or a folder of them; NULL: none */
+    const char *http;            /* ADDRESS:PORT or unix:PATH; NULL: 127.0.0.1:8377, or the socket of systemd */
+    const char *model;           /* a model, or a folder of them; NULL: none */
     struct option_texts indexes; /* NAME=FILE, or FILE */
     struct option_texts hosts;   /* names under which the server may be addressed, besides those of loopback */
     const char *token_file;      /* NULL: a token is drawn, on loopback */

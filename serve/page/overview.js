@@ -18,7 +18,7 @@ function draw(state) {
     figure('Latency', milliseconds(state.latency_p50), `half of the requests; 99 of 100 ${milliseconds(state.latency_p99)}`),
     model ? figure('Messages', model.messages.toLocaleString('en'), el('span', {}, model.labels.flatMap((label, i) =>
       [i ? ', ' : '', shown(label.label), ' ' + label.messages])), `${bytes(model.bytes)}, last learnt ${ago(Math.max(0, state.now - model.newest))} ago, loaded ${ago(Math.max(0, state.now - model.loaded))} ago`)
-      : figure('Messages', '–', state.mail ? 'nothing was learnt yet' : 'no mail model: --mail'),
+      : figure('Messages', '–', state.mail ? 'nothing was learnt yet' : 'no mail model: --model'),
     state.indexes.map((index) => figure('Documents in ' + index.name, (index.documents ?? 0).toLocaleString('en'),
       `${bytes(index.bytes ?? 0)}, threshold ${index.threshold}, keeps ${index.keep}`)),
     figure('Running for', ago(state.uptime), 'twinsift ' + state.version)),

@@ -227,7 +227,7 @@ fi
 
 # ---- the server for spamc and Exim, on the socket of the page
 
-twinsift serve --mail "$model" --spamd "unix:$here/run/twinsift-spamd" --spamd-tell --listen "unix:$here/run/http" >serve.log 2>&1 &
+twinsift serve --model "$model" --spamd "unix:$here/run/twinsift-spamd" --spamd-tell --http "unix:$here/run/http" >serve.log 2>&1 &
 server=$!
 started+=($server)
 until_true test -S run/twinsift-spamd
@@ -333,7 +333,7 @@ fi
 if command -v systemd-socket-activate >/dev/null && command -v spamc >/dev/null; then
     ran=1
     systemd-socket-activate -l "$here/run/activated" --fdname=spamd -E PATH \
-        "$twinsift" serve --mail "$model" --listen "unix:$here/run/http2" >activated.log 2>&1 &
+        "$twinsift" serve --model "$model" --http "unix:$here/run/http2" >activated.log 2>&1 &
     started+=($!)
     until_true test -S run/activated
     [ "$(spamc -U run/activated -K)" = 'SPAMD/1.5 0' ] || fail "the socket of systemd: $(cat activated.log)"

@@ -22,7 +22,7 @@ stop()
 start()
 {
     stop
-    "$twinsift" serve --mail "$1" --listen "unix:$PWD/http" --spamd "unix:$PWD/socket" "${@:2}" >log 2>&1 &
+    "$twinsift" serve --model "$1" --http "unix:$PWD/http" --spamd "unix:$PWD/socket" "${@:2}" >log 2>&1 &
     server=$!
     until [ -S socket ]; do
         kill -0 $server 2>/dev/null || fail "no server: $(cat log)"

@@ -15,7 +15,7 @@ trap '[ -z "$server" ] || kill -9 $server 2>/dev/null || true' EXIT
 start()
 {
     rm -f socket
-    "$@" "$twinsift" serve --mail model.twin --listen "unix:$PWD/http" --spamd "unix:$PWD/socket" --spamd-tell >log 2>&1 &
+    "$@" "$twinsift" serve --model model.twin --http "unix:$PWD/http" --spamd "unix:$PWD/socket" --spamd-tell >log 2>&1 &
     server=$!
     for _ in $(seq 500); do
         [ ! -S socket ] || return 0

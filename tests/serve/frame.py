@@ -35,7 +35,7 @@ def end():
 
 
 def skip_without_server():
-    said = subprocess.run([PROGRAM, "serve", "--listen", "nowhere"], capture_output=True, text=True, check=False)
+    said = subprocess.run([PROGRAM, "serve", "--http", "nowhere"], capture_output=True, text=True, check=False)
     if "not in this build" in said.stderr or "is not installed" in said.stderr:
         print("skipped: this build has no server, or no mail")
         sys.exit(77)
@@ -64,7 +64,7 @@ class Server:
     def __init__(self, *arguments, listen="127.0.0.1:0", env=None, prefix=(), log="server.log"):
         self.log = open(log, "a+", encoding="utf-8")
         self.process = subprocess.Popen(
-            [*prefix, PROGRAM, "serve", "--listen", listen, *arguments],
+            [*prefix, PROGRAM, "serve", "--http", listen, *arguments],
             stdout=subprocess.PIPE, stderr=self.log, text=True, env={**os.environ, **(env or {})})
         self.link = self.process.stdout.readline().strip()
         found = re.match(r"http://(.*):(\d+)/(?:#token=(.*))?$", self.link)

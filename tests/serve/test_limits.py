@@ -59,7 +59,7 @@ def trickle(sock, text, stop):
 
 
 def silent_clients():
-    with Server("--mail", "mail.twin", "--index", "news.twin", "--timeout", "2") as server:
+    with Server("--model", "mail.twin", "--index", "news.twin", "--timeout", "2") as server:
         server.post("/v1/mail/check", MESSAGE, MAIL)
         before = memory_of(server)
         many = [raw(server) for _ in range(1000)]
@@ -78,7 +78,7 @@ def silent_clients():
 
 
 def slow_clients():
-    with Server("--mail", "mail.twin", "--timeout", "2") as server:
+    with Server("--model", "mail.twin", "--timeout", "2") as server:
         stop = threading.Event()
         texts = [b"GET /v1/mail HTTP/1.1\r\nX-A: " + b"a" * 1000,
                  b"POST /v1/mail/check HTTP/1.1\r\n" + HOST + b"Content-Type: message/rfc822\r\nContent-Length: 100\r\n\r\n" + b"x" * 99]
@@ -109,7 +109,7 @@ def broken_requests():
     seeds = [b"POST /v1/mail/check?explain=3 HTTP/1.1\r\nHost: localhost\r\nContent-Type: message/rfc822\r\nContent-Length: 20\r\n\r\nSubject: x\r\n\r\nabc def",
              b"GET /v1/indexes/news/documents/a%2fb%00c HTTP/1.1\r\nHost: [::1]:80\r\n\r\n",
              b'POST /v1/indexes/news/query HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n12\r\n{"text":"abc def"}\r\n0\r\n\r\n']
-    with Server("--mail", "mail.twin", "--index", "news.twin", "--timeout", "1") as server:
+    with Server("--model", "mail.twin", "--index", "news.twin", "--timeout", "1") as server:
         for _ in range(300 if not os.environ.get("TWINSIFT_SANITIZED") else 100):
             text = bytearray(rng.choice(seeds))
             for _ in range(rng.randrange(6)):
@@ -144,7 +144,7 @@ def drains_and_reopens():
     with open("token", "w", encoding="ascii") as file:
         file.write("a token of the first kind\n")
     os.chmod("token", 0o600)
-    with Server("--mail", "mail.twin", "--index", "news.twin", "--token-file", "token") as server:
+    with Server("--model", "mail.twin", "--index", "news.twin", "--token-file", "token") as server:
         check("token=" not in server.link, "a token of a file is not printed")
         learn = lambda token: server.post("/v1/mail/learn?label=spam", MESSAGE, MAIL, token=token).status  # noqa: E731
         check(learn("a token of the first kind") == 200, "the token of the file")
@@ -169,10 +169,10 @@ def drains_and_reopens():
         check(results and len(results[0].lines) == 3000, "what had begun is completed")
         check(server.process.wait(60) == 0, "and the end is in order")
     os.chmod("token", 0o644)
-    said = subprocess.run([os.environ["TWINSIFT"], "serve", "--listen", "127.0.0.1:0", "--token-file", "token"],
+    said = subprocess.run([os.environ["TWINSIFT"], "serve", "--http", "127.0.0.1:0", "--token-file", "token"],
                           capture_output=True, text=True, check=False)
     check(said.returncode == 2 and "others may read" in said.stderr, "a token that others may read is refused")
-    said = subprocess.run([os.environ["TWINSIFT"], "serve", "--listen", "0.0.0.0:0"], capture_output=True, text=True, check=False)
+    said = subprocess.run([os.environ["TWINSIFT"], "serve", "--http", "0.0.0.0:0"], capture_output=True, text=True, check=False)
     check(said.returncode == 2 and "--token-file" in said.stderr, "other addresses only with a token")
 
 
@@ -181,7 +181,7 @@ def learning_survives_kills():
     kills = 6 if os.environ.get("TWINSIFT_SANITIZED") else 25
     acknowledged, number = set(), 0
     for _ in range(kills):
-        server = Server("--mail", "killed.twin")
+        server = Server("--model", "killed.twin")
         threads = []
 
         def learn(first, to=server):
@@ -207,7 +207,7 @@ def learning_survives_kills():
     info = json.loads(program("mail", "info", "-m", "killed.twin", "--json"))
     print(f"{kills} kills, {len(acknowledged)} acknowledged, {info['messages']} in the model")
     check(info["messages"] >= len(acknowledged) > 0, f"{len(acknowledged)} were acknowledged, {info['messages']} are there")
-    with Server("--mail", "killed.twin") as server:
+    with Server("--model", "killed.twin") as server:
         for i in random.Random(2).sample(sorted(acknowledged), min(40, len(acknowledged))):
             message = f"Subject: number {i}\nMessage-ID: <{i}@x>\nFrom: a{i}@x.example\n\nwords of number {i} {i * 7919}\n"
             effect = server.post("/v1/mail/learn?label=spam", message, MAIL, token=True).json["effect"]
@@ -217,10 +217,10 @@ def learning_survives_kills():
 def trouble_is_said():
     with open("damaged.twin", "wb") as file:
         file.write(b"no index" * 5000)
-    said = subprocess.run([os.environ["TWINSIFT"], "serve", "--listen", "127.0.0.1:0", "--index", "damaged.twin"],
+    said = subprocess.run([os.environ["TWINSIFT"], "serve", "--http", "127.0.0.1:0", "--index", "damaged.twin"],
                           capture_output=True, text=True, check=False)
     check(said.returncode == 2 and "damaged.twin" in said.stderr, "a damaged index is named")
-    with Server("--mail", "kept.twin", "--index", "news.twin", log="trouble.log") as server:
+    with Server("--model", "kept.twin", "--index", "news.twin", log="trouble.log") as server:
         server.post("/v1/mail/learn?label=spam", MESSAGE, MAIL, token=True)
         os.replace("damaged.twin", "kept.twin")
         time.sleep(1)
@@ -230,13 +230,13 @@ def trouble_is_said():
         check("kept.twin" in server.logged(), "and the log says why")
         errors = server.get("/v1/overview").json["errors"]
         check(errors and "kept.twin" in errors[0]["message"], "and the page, too")
-        with Server("--mail", "other.twin", "--index", "news.twin") as other:
+        with Server("--model", "other.twin", "--index", "news.twin") as other:
             put = lambda at: at.request("PUT", "/v1/indexes/news/documents/mine", "a text of mine", TEXT, token=True)  # noqa: E731
             check(put(other).status == 200, "another server writes the index")
             check(put(server).status == 200, "so does this one")
             check(other.get("/v1/indexes/news/documents/mine").status == 200, "and both see it")
     few = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (80, 80))  # noqa: E731
-    process = subprocess.Popen([os.environ["TWINSIFT"], "serve", "--listen", "127.0.0.1:0", "--mail", "mail.twin"], preexec_fn=few,
+    process = subprocess.Popen([os.environ["TWINSIFT"], "serve", "--http", "127.0.0.1:0", "--model", "mail.twin"], preexec_fn=few,
                                stdout=subprocess.PIPE, stderr=open("few.log", "w", encoding="ascii"), text=True)
     port = int(process.stdout.readline().split(":")[2].split("/")[0])
     socks = [socket.create_connection(("127.0.0.1", port)) for _ in range(120)]

@@ -26,7 +26,7 @@ with socket.socket() as probe:
     probe.bind(("127.0.0.1", 0))
     port = probe.getsockname()[1]
 
-with Server("--mail", "mail.twin", "--host", "sift.example.org") as server:
+with Server("--model", "mail.twin", "--host", "sift.example.org") as server:
     here = os.getcwd()
     block = (EXAMPLE.replace("listen 443 ssl", f"listen 127.0.0.1:{port} ssl").replace("/etc/ssl", here)
              .replace("127.0.0.1:8377", f"127.0.0.1:{server.port}"))

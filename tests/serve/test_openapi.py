@@ -79,7 +79,7 @@ served = {(method, path.replace("**", "*")) for method, path in ROUTES if path !
 check(described == served, f"described or served only: {described ^ served}")
 
 program("index", "create", "news.twin", "--keep", "text")
-with Server("--mail", "mail.twin", "--index", "news.twin") as running:
+with Server("--model", "mail.twin", "--index", "news.twin") as running:
     for path_, methods_ in DOCUMENT["paths"].items():
         for method_, operation_ in methods_.items():
             try_operation(running, method_, path_, operation_)

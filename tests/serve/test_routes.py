@@ -219,7 +219,7 @@ def nothing_leaks(server):
 
 
 make_data()
-with Server("--mail", "mail.twin", "--index", "news.twin", "--max-body", "2M") as running:
+with Server("--model", "mail.twin", "--index", "news.twin", "--max-body", "2M") as running:
     for part in (mail, indexes, method, refusals, state, nothing_leaks):
         part(running)
     check("winner" not in running.logged(), "nothing of a request is logged")

@@ -34,7 +34,7 @@ def make(folder):
         program("mail", "learn", "--quiet", "-m", f"{folder}/mail.twin", "--as", label, os.path.join(SAMPLES, "mail", label))
     program("index", "create", f"{folder}/news.twin", "--keep", "text")
     program("index", "add", "--quiet", f"{folder}/news.twin", os.path.join(SAMPLES, "articles.jsonl"))
-    return ["--mail", f"{folder}/mail.twin", "--index", f"{folder}/news.twin"]
+    return ["--model", f"{folder}/mail.twin", "--index", f"{folder}/news.twin"]
 
 
 def two_servers():
@@ -81,7 +81,7 @@ def full_disk():
     make("small")
     room = sum(os.path.getsize(f"small/{name}") for name in os.listdir("small")) // 1024 + 256
     script = f'cp -r small kept && mount -t tmpfs -o size={room}k none small && cp kept/* small && exec "$@"'
-    with Server("--mail", "small/mail.twin", "--index", "small/news.twin", prefix=[*NAMESPACE, script, "bash"], log="full.log") as server:
+    with Server("--model", "small/mail.twin", "--index", "small/news.twin", prefix=[*NAMESPACE, script, "bash"], log="full.log") as server:
         good, answer = 0, learn(server, numbered(0))
         while answer.status == 200 and good < 3000:
             good += 1
