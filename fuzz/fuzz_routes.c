@@ -19,6 +19,25 @@ const char *exchange_parameter(const struct exchange *exchange, const char *name
     return NULL;
 }
 
+bool exchange_charge(struct exchange *exchange, size_t bytes)
+{
+    (void)exchange;
+    (void)bytes;
+    return true;
+}
+
+twin_progress exchange_progress(struct exchange *exchange)
+{
+    (void)exchange;
+    return (twin_progress){ NULL, NULL };
+}
+
+void exchange_stopped(struct exchange *exchange)
+{
+    (void)exchange;
+    demand(false);
+}
+
 static void each_line(struct exchange *exchange)
 {
     const char *at = exchange->body.bytes, *end = at + exchange->body.length;

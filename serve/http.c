@@ -33,6 +33,7 @@ enum {
     QUEUE_PER_THREAD = 64,   /* requests that wait for a pool */
     TOKEN_BYTES = 256,
     COSTLY_US = 10000,                /* of a processor; a usual query takes 100 */
+    MOST_US = 10000000,               /* of a processor: a long call ends then */
     SLOWEST_BYTES_PER_SECOND = 10000, /* at which a client may send and take */
 };
 
@@ -54,7 +55,7 @@ struct http {
     char token[TOKEN_BYTES];
     pthread_t reaper;
     bool has_reaper;
-    atomic_bool ending;
+    atomic_bool ending, hurrying;     /* nothing more is accepted; nothing more is waited for */
     atomic_size_t active, body_bytes; /* exchanges; bytes of their bodies */
 };
 
@@ -67,7 +68,8 @@ struct transfer {
     struct wire *wire;
     bool refused, is_over, is_done;
     twin_buffer body;
-    size_t charged; /* of the budget of all bodies */
+    size_t charged, kept; /* of the budget of all bodies: for the body, and by the route */
+    int64_t work_begun;   /* in the time of the processor */
     char *path;
     char *written; /* behind `out` */
     size_t written_bytes;
@@ -219,7 +221,7 @@ static void free_transfer(struct transfer *transfer)
         fclose(transfer->exchange.out);
     if (transfer->spill >= 0)
         close(transfer->spill);
-    atomic_fetch_sub(&transfer->http->body_bytes, transfer->charged);
+    atomic_fetch_sub(&transfer->http->body_bytes, transfer->charged + transfer->kept);
     atomic_fetch_sub(&transfer->http->active, 1);
     twin_buffer_clear(&transfer->exchange.room);
     twin_buffer_clear(&transfer->body);
@@ -452,6 +454,34 @@ static enum MHD_Result begin(struct transfer *transfer, const char *path, const 
 
 /* ---- work */
 
+static int64_t processor_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+static bool goes_on(void *context, const twin_stage *stage, uint64_t done, uint64_t total)
+{
+    (void)stage, (void)done, (void)total;
+    const struct transfer *transfer = context;
+    return !atomic_load(&transfer->http->hurrying) && processor_us() - transfer->work_begun < MOST_US;
+}
+
+twin_progress exchange_progress(struct exchange *exchange)
+{
+    return (twin_progress){ goes_on, transfer_of(exchange) };
+}
+
+void exchange_stopped(struct exchange *exchange)
+{
+    if (atomic_load(&transfer_of(exchange)->http->hurrying))
+        exchange_fail(exchange, MHD_HTTP_SERVICE_UNAVAILABLE, "stopped", "the server ends");
+    else
+        exchange_fail(exchange, 422, "limit",
+                      "this takes more than ten seconds of a processor: use the command line");
+}
+
 static void leave_work(struct transfer *transfer)
 {
     struct MHD_Connection *connection = transfer->connection;
@@ -517,19 +547,12 @@ static void run_lines(struct transfer *transfer)
     }
 }
 
-static int64_t processor_us(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
-}
-
 static void run_job(struct job *job, struct worker *worker)
 {
     struct transfer *transfer = (struct transfer *)((char *)job - offsetof(struct transfer, job));
     struct exchange *exchange = &transfer->exchange;
     bool later = exchange->route->later; /* then the exchange may be gone when run() returns */
-    int64_t begun = processor_us();
+    int64_t begun = transfer->work_begun = processor_us();
     exchange->worker = worker;
     exchange->body = (twin_text){ transfer->body.bytes ? transfer->body.bytes : "", transfer->body.length };
     if (has_lines(transfer))
@@ -572,14 +595,20 @@ static enum MHD_Result hand_over(struct transfer *transfer)
 /* ---- the body */
 
 /* False: all bodies together would be too much. */
-static bool charge(struct transfer *transfer, size_t bytes)
+static bool charge(struct http *http, size_t *charged, size_t bytes)
 {
-    if (atomic_fetch_add(&transfer->http->body_bytes, bytes) + bytes > ALL_BODIES) {
-        atomic_fetch_sub(&transfer->http->body_bytes, bytes);
+    if (atomic_fetch_add(&http->body_bytes, bytes) + bytes > ALL_BODIES) {
+        atomic_fetch_sub(&http->body_bytes, bytes);
         return false;
     }
-    transfer->charged += bytes;
+    *charged += bytes;
     return true;
+}
+
+bool exchange_charge(struct exchange *exchange, size_t bytes)
+{
+    struct transfer *transfer = transfer_of(exchange);
+    return charge(transfer->http, &transfer->kept, bytes);
 }
 
 static enum MHD_Result take_body(struct transfer *transfer, const char *bytes, size_t *length)
@@ -592,7 +621,7 @@ static enum MHD_Result take_body(struct transfer *transfer, const char *bytes, s
     }
     if (transfer->body.length + *length > transfer->http->options.max_body + (lines ? BLOCK_BYTES : 0))
         return MHD_NO; /* a chunked body, or a line, without end */
-    if (more && !charge(transfer, *length))
+    if (more && !charge(transfer->http, &transfer->charged, *length))
         return MHD_NO;
     if (twin_buffer_append(&transfer->body, bytes, *length) != TWIN_OK)
         return MHD_NO;
@@ -784,7 +813,7 @@ struct http *http_start(struct http_options options)
     pthread_mutex_init(&http->lock, NULL);
     bool good = true;
     for (size_t i = POOL_MAIL; i < POOLS && good; i++) {
-        size_t threads = i == POOL_HEAVY || i == POOL_SLOW ? 2 : options.threads;
+        size_t threads = i >= POOL_HEAVY ? 2 : options.threads;
         http->pools[i] = pool_start(threads, threads * QUEUE_PER_THREAD, i == POOL_SLOW);
         good = http->pools[i] != NULL;
     }
@@ -813,6 +842,7 @@ void http_drain(struct http *http, unsigned seconds)
     atomic_store(&http->ending, true);
     while (now_ms() < until && atomic_load(&http->active) > 0)
         usleep(10000);
+    atomic_store(&http->hurrying, true);
     for (size_t i = 0; i < POOLS; i++)
         pool_end(http->pools[i]);
 }

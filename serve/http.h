@@ -26,6 +26,7 @@ enum pool_kind {
     POOL_MAIL,
     POOL_INDEX,
     POOL_HEAVY, /* texts that come with the request */
+    POOL_PAIRS, /* collections that do */
     POOL_SLOW,  /* of connections whose last request was costly; of low priority. Not for routes */
     POOLS
 };
@@ -78,6 +79,14 @@ const char *exchange_parameter(const struct exchange *exchange, const char *name
 void exchange_fail(struct exchange *exchange, unsigned status, const char *code, const char *sentence);
 void exchange_fail_at(struct exchange *exchange, const char *sentence, size_t offset); /* 400, "invalid" */
 void exchange_fail_status(struct exchange *exchange, twin_status status, const twin_error *error);
+
+/* Counts memory that the route holds until the exchange ends among the bodies. False: all together hold too much. */
+bool exchange_charge(struct exchange *exchange, size_t bytes);
+
+/* The progress of a long call in the thread that works on the exchange: it ends when its time of a processor is over,
+ * which is then a refusal for exchange_stopped(), and when the server does not wait for it any longer. */
+twin_progress exchange_progress(struct exchange *exchange);
+void exchange_stopped(struct exchange *exchange);
 
 /* Of a route that answers later: the answer is written, by any thread. */
 void exchange_finish(struct exchange *exchange);

@@ -4,7 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_DOCUMENTS = 20000, MOST_PAIRS = 5000, MOST_BYTES = 64 << 20 };
+enum {
+    MOST_DOCUMENTS = 20000,
+    MOST_BYTES = 64 << 20,
+    MOST_FOUND = 1000000, /* pairs, 16 bytes each */
+    MOST_PAIRS = 5000,    /* in the answer */
+};
 
 struct documents {
     twin_memory_document *list;
@@ -34,9 +39,10 @@ static bool grow(struct documents *documents)
     return true;
 }
 
-static bool keep(struct documents *documents, twin_text text, const struct json_name *id)
+static bool keep(struct exchange *exchange, struct documents *documents, twin_text text, const struct json_name *id)
 {
-    char *copy = grow(documents) ? malloc(text.length + id->text.length + 1) : NULL;
+    size_t bytes = text.length + id->text.length + 1;
+    char *copy = exchange_charge(exchange, bytes + sizeof *documents->list) && grow(documents) ? malloc(bytes) : NULL;
     if (!copy)
         return false;
     memcpy(copy, text.bytes, text.length);
@@ -61,11 +67,13 @@ void answer_pairs_line(struct exchange *exchange, twin_text line)
     if (!documents || documents->failed || !read_json(exchange, line, fields, 2))
         return;
     bool many = documents->count == MOST_DOCUMENTS || documents->bytes + text.length > MOST_BYTES;
-    if (!many && keep(documents, text, &id))
+    if (!many && keep(exchange, documents, text, &id))
         return;
     documents->failed = true;
-    exchange_fail(exchange, 413, "limit",
-                  many ? "more than 20,000 documents, or 64 MiB of text: use the command line" : "out of memory");
+    if (many)
+        exchange_fail(exchange, 413, "limit", "more than 20,000 documents, or 64 MiB of text: use the command line");
+    else
+        exchange_fail(exchange, 503, "memory", "out of memory for the documents of all requests; try again later");
 }
 
 /* ---- pairs */
@@ -76,9 +84,12 @@ struct found {
     twin_similar *similar;
 };
 
-static twin_status find(struct found *out, const struct documents *documents, double threshold, twin_error *error)
+static twin_status find(struct found *out, struct exchange *exchange, const struct documents *documents,
+                        double threshold, twin_error *error)
 {
-    twin_collection_options options = { .scheme = twin_scheme_default() };
+    twin_progress progress = exchange_progress(exchange);
+    twin_similar_options search = { .spill_after = MOST_FOUND, .temp_folder = "", .progress = progress };
+    twin_collection_options options = { .scheme = twin_scheme_default(), .progress = progress };
     options.scheme.threshold = threshold;
     options.scheme.plan = (twin_plan){ 0 };
     twin_status status = twin_scheme_complete(&options.scheme, error);
@@ -88,7 +99,7 @@ static twin_status find(struct found *out, const struct documents *documents, do
     if (status == TWIN_OK)
         status = twin_collection_read(&out->collection, out->input, options, error);
     if (status == TWIN_OK)
-        status = twin_similar_find(&out->similar, out->collection, (twin_similar_options){ 0 }, error);
+        status = twin_similar_find(&out->similar, out->collection, search, error);
     return status;
 }
 
@@ -186,10 +197,12 @@ void answer_pairs_end(struct exchange *exchange)
         exchange_fail(exchange, 400, "invalid", "the threshold must be above 0 and at most 1");
         return;
     }
-    twin_status status = find(&found, documents, threshold, &error);
+    twin_status status = find(&found, exchange, documents, threshold, &error);
     if (status == TWIN_OK)
         status = write_pairs(exchange, &found, threshold);
-    if (status != TWIN_OK)
+    if (status == TWIN_ESTOPPED)
+        exchange_stopped(exchange);
+    else if (status != TWIN_OK)
         exchange_fail_status(exchange, status, &error);
     twin_similar_free(found.similar);
     twin_collection_free(found.collection);

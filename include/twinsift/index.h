@@ -260,7 +260,7 @@ typedef struct twin_index_pairs_options {
     double threshold;        /* 0: the index's own */
     twin_copies copies;      /* FIRST or NONE */
     size_t spill_after;      /* the most pairs held in memory; more are sorted in a temporary file. 0: no limit */
-    const char *temp_folder; /* for that file; NULL: "/tmp" */
+    const char *temp_folder; /* for that file; NULL: "/tmp"; "": none, and more pairs are TWIN_ELIMIT */
     twin_exec exec;
     twin_progress progress; /* receives "pairing" and "verifying" */
     uint64_t reserved[TWIN_RESERVED];

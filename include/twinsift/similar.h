@@ -54,7 +54,7 @@ typedef struct twin_similar_options {
     size_t top; /* FOREST: a pair is kept if one document is among the `top` most similar of the other; 0: 10 */
     size_t spill_after;      /* the most matches held in memory; more are sorted in a temporary file, and cannot be
                            clustered. 0: no limit. Ignored by FOREST and by `existence_only` */
-    const char *temp_folder; /* for that file; NULL: "/tmp" */
+    const char *temp_folder; /* for that file; NULL: "/tmp"; "": none, and more matches are TWIN_ELIMIT */
     size_t memory_bytes;     /* about how much the search may use in all, beside the collection: what has the choice
                                  takes more passes instead. 0: a default that is fast */
     twin_exec exec;

@@ -129,6 +129,8 @@ void twin__matches_clear(twin_matches *matches)
 
 static twin_status write_run(struct twin__match_runs *runs, const twin_matches *matches)
 {
+    if (!*runs->folder)
+        return twin__fail(&runs->failure, TWIN_ELIMIT, "more than %zu similar pairs", runs->most);
     if (runs->fd < 0)
         runs->fd = twin__temporary_file(runs->folder);
     if (runs->fd < 0)

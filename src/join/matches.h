@@ -36,7 +36,8 @@ struct twin__match_runs {
     twin_error failure; /* of the first that could not be written: later matches are dropped, and nothing is found */
 };
 
-/* Gives an empty list runs; twin__matches_clear() releases them. The folder is "/tmp" if NULL. */
+/* Gives an empty list runs; twin__matches_clear() releases them. The folder is "/tmp" if NULL;
+ * "" is none, and more matches are TWIN_ELIMIT. */
 twin_status twin__match_runs_create(twin_matches *matches, size_t most, const char *folder);
 void twin__match_runs_free(struct twin__match_runs *runs);
 

@@ -327,6 +327,13 @@ static void a_folder_that_cannot_be_written_fails_the_search(void **state)
     assert_int_equal(twin_similar_find(&similar, world.collection, options, &error), TWIN_EIO);
     assert_null(similar);
     assert_non_null(strstr(error.message, "temporary folder /no/such/folder"));
+    options.temp_folder = ""; /* as many pairs as memory may hold are the limit */
+    assert_int_equal(twin_similar_find(&similar, world.collection, options, &error), TWIN_ELIMIT);
+    assert_null(similar);
+    assert_string_equal(error.message, "more than 3 similar pairs");
+    options.spill_after = 10000;
+    assert_int_equal(twin_similar_find(&similar, world.collection, options, &error), TWIN_OK);
+    twin_similar_free(similar);
     world_end(&world);
 }
 
