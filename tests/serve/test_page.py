@@ -111,7 +111,7 @@ def find(page):
     open_view(page, "find")
     page.select_option("#index", "articles")
     page.fill("input[list=documents]", "news/lighthouse.txt")
-    page.dispatch_event("input[list=documents]", "change")
+    page.press("input[list=documents]", "Enter")
     page.wait_for_selector("#matches tbody tr:nth-child(3)")
     page.click("#matches tbody tr:nth-child(2) button")
     page.wait_for_selector(".beside del")
