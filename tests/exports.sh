@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# exports.sh LIBRARY ROOT: the shared library exports what its headers declare, and nothing else.
+# exports.sh LIBRARY ROOT: the shared library exports what its headers and Debian's symbols file declare, and nothing else.
 set -euo pipefail
 library=$1
 root=$2
@@ -32,6 +32,13 @@ for header in "$root"/include/twinsift/*.h; do
         exit 1
     fi
 done
+
+symbols=packaging/debian/libtwinsift0.symbols
+bad=$(diff <(echo "$names") <(sed -n 's/^ \(twin_[^@]*\)@.*/\1/p' "$root/$symbols" | sort) || true)
+if [ -n "$bad" ]; then
+    echo "only exported (<), or only in $symbols (>), so that make deb fails: $bad"
+    exit 1
+fi
 
 soname=$(objdump -p "$library" | awk '$1 == "SONAME" { print $2 }')
 major=$(sed -n 's/#define TWINSIFT_VERSION_MAJOR //p' "$root/include/twinsift/version.h")
