@@ -64,6 +64,10 @@ typedef struct twin_progress {
     void *context;
 } twin_progress;
 
+/* Calls `call`. Whatever long work that does on this thread, also by calls that take no progress, such as
+ * twin_edit_distance(), reports to `progress` and is stopped by it. Returns what `call` returns, or TWIN_ESTOPPED. */
+TWIN_API twin_status twin_progress_watch(twin_progress progress, twin_status (*call)(void *context), void *context);
+
 /* A short description of a status; never NULL. */
 TWIN_API const char *twin_status_text(twin_status status);
 

@@ -11,6 +11,7 @@ const twin_stage twin__stage_auditing = { "auditing", "documents" };
 const twin_stage twin__stage_banding = { "pairing", "bands" };
 const twin_stage twin__stage_checking = { "checking", "records" };
 const twin_stage twin__stage_compacting = { "compacting", "B" };
+const twin_stage twin__stage_comparing = { "comparing", NULL };
 const twin_stage twin__stage_deciding = { "deciding", "documents" };
 const twin_stage twin__stage_joining = { "joining", "documents" };
 const twin_stage twin__stage_loading = { "loading", NULL };
@@ -62,6 +63,15 @@ twin_status twin__watch_end(struct twin__watch *watch, twin_status status, twin_
     here.watch = watch->outer;
     bool stopped = atomic_load_explicit(&watch->stopped, memory_order_relaxed);
     return stopped && status == TWIN_OK ? twin__fail_status(error, TWIN_ESTOPPED) : status;
+}
+
+twin_status twin_progress_watch(twin_progress progress, twin_status (*call)(void *context), void *context)
+{
+    if (!call)
+        return twin__fail_null(NULL, "call");
+    struct twin__watch watch;
+    twin__watch_begin(&watch, progress, &twin__stage_comparing);
+    return twin__watch_end(&watch, call(context), NULL);
 }
 
 struct twin__watch *twin__watch_here(void)

@@ -13,9 +13,10 @@
 #include <twinsift/status.h>
 
 extern const twin_stage twin__stage_adding, twin__stage_adding_texts, twin__stage_auditing, twin__stage_banding,
-    twin__stage_checking, twin__stage_compacting, twin__stage_deciding, twin__stage_joining, twin__stage_loading,
-    twin__stage_opening, twin__stage_ordering, twin__stage_pairing, twin__stage_querying, twin__stage_querying_texts,
-    twin__stage_reading, twin__stage_signing, twin__stage_unpacking, twin__stage_verifying;
+    twin__stage_checking, twin__stage_compacting, twin__stage_comparing, twin__stage_deciding, twin__stage_joining,
+    twin__stage_loading, twin__stage_opening, twin__stage_ordering, twin__stage_pairing, twin__stage_querying,
+    twin__stage_querying_texts, twin__stage_reading, twin__stage_signing, twin__stage_unpacking,
+    twin__stage_verifying;
 
 struct twin__watch {
     twin_progress progress;

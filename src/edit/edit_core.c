@@ -12,6 +12,9 @@
 
 #include "base/random.h"
 #include "base/scratch.h"
+#include "base/stages.h"
+
+enum { POLLED_EDITS = 64 }; /* edits along diagonals after which it is asked whether to stop */
 
 void *twin__edit_room(twin_edit_scratch *scratch, int which, size_t bytes)
 {
@@ -208,6 +211,8 @@ twin_status twin__edit_diagonals(size_t *out, int64_t *guess, struct twin__pair 
         }
         if (d == most)
             return TWIN_OK;
+        if (d % POLLED_EDITS == POLLED_EDITS - 1 && twin__poll() != TWIN_OK)
+            return TWIN_ESTOPPED;
         if (d == limit || (worth_looking(d) && d * rate > furthest)) {
             *guess = 1 + d * pair.n / (furthest + 1);
             return TWIN_OK;
@@ -399,6 +404,8 @@ twin_status twin__edit_strips(struct twin__edit_row *out, bool *found, struct tw
         score_to = row.score + gain;
         if (!narrow(&row, &score_to, scratch, pair, at, most))
             return TWIN_OK;
+        if (at < rows && twin__poll() != TWIN_OK)
+            return TWIN_ESTOPPED;
     }
     *out = row;
     *found = true;

@@ -372,6 +372,51 @@ static void wrong_limits_are_refused(void **state)
     assert_int_equal(twin__edit_distance(&distance, &f->scratch, huge, text("b"), TWIN_EDIT_BYTES, 1), TWIN_ELIMIT);
 }
 
+static bool never_again(void *context, const twin_stage *stage, uint64_t done, uint64_t total)
+{
+    (void)stage, (void)done, (void)total;
+    ++*(unsigned *)context;
+    return false;
+}
+
+struct comparison {
+    twin_text a, b;
+    size_t distance;
+};
+
+static twin_status compare(void *context)
+{
+    struct comparison *comparison = context;
+    twin_scratch *scratch = NULL;
+    twin_status status = twin_edit_distance(&comparison->distance, &scratch, comparison->a, comparison->b,
+                                            TWIN_EDIT_BYTES, TWIN_EDIT_MAX_LENGTH);
+    twin_scratch_free(scratch);
+    return status;
+}
+
+static void a_long_comparison_can_be_stopped(void **state_unused)
+{
+    (void)state_unused;
+    enum { LENGTH = 400000 }; /* more than a second for the whole table */
+    char *letters = malloc(2 * LENGTH);
+    uint64_t state = 5;
+    for (size_t i = 0; i < 2 * LENGTH; i++) {
+        state = state * 6364136223846793005 + 1442695040888963407;
+        letters[i] = (char)('a' + (state >> 60));
+    }
+    struct comparison comparison = { { letters, LENGTH }, { letters + LENGTH, LENGTH }, 0 };
+    unsigned calls = 0;
+    assert_int_equal(twin_progress_watch((twin_progress){ never_again, &calls }, compare, &comparison),
+                     TWIN_ESTOPPED);
+    assert_int_equal(calls, 1);
+
+    comparison.a.length = comparison.b.length = 1000;
+    assert_int_equal(twin_progress_watch((twin_progress){ NULL, NULL }, compare, &comparison), TWIN_OK);
+    assert_in_range(comparison.distance, 500, 1000);
+    assert_int_equal(twin_progress_watch((twin_progress){ NULL, NULL }, NULL, NULL), TWIN_EINVAL);
+    free(letters);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -386,6 +431,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(characters_and_bytes_are_counted_apart, set_up, tear_down),
         cmocka_unit_test_setup_teardown(bad_bytes_are_characters_of_their_own, set_up, tear_down),
         cmocka_unit_test_setup_teardown(wrong_limits_are_refused, set_up, tear_down),
+        cmocka_unit_test(a_long_comparison_can_be_stopped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
