@@ -203,12 +203,17 @@ static PyObject *unite(PyObject *object, PyObject *given)
         return NULL;
     }
     struct bloom *other = (struct bloom *)given;
+    twin_status status;
     lock_take(self->lock);
-    twin_status status = twin_bloom_copy(&both, self->bloom);
+    Py_BEGIN_ALLOW_THREADS
+    status = twin_bloom_copy(&both, self->bloom);
+    Py_END_ALLOW_THREADS
     PyThread_release_lock(self->lock);
     if (status == TWIN_OK) {
         lock_take(other->lock);
+        Py_BEGIN_ALLOW_THREADS
         status = twin_bloom_unite(NULL, both, other->bloom);
+        Py_END_ALLOW_THREADS
         PyThread_release_lock(other->lock);
     }
     if (status == TWIN_OK)

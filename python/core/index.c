@@ -28,9 +28,13 @@ PyObject *py_index_create(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "O&O&sp", PyUnicode_FSConverter, &path, scheme_convert, &scheme, &keep, &replace))
         return NULL;
     twin_status status = twin_keep_from_name(&options.keep, keep);
+    const char *name = PyBytes_AsString(path);
     options.scheme = scheme.scheme;
-    if (status == TWIN_OK)
-        status = twin_index_create(PyBytes_AsString(path), options, replace, &error);
+    if (status == TWIN_OK) {
+        Py_BEGIN_ALLOW_THREADS
+        status = twin_index_create(name, options, replace, &error);
+        Py_END_ALLOW_THREADS
+    }
     PyObject *result = status == TWIN_OK ? Py_NewRef(Py_None) : raise_status(status, &error, path);
     scheme_clear(&scheme);
     Py_DECREF(path);
@@ -305,52 +309,46 @@ static PyObject *query(PyObject *object, PyObject *args)
     return result;
 }
 
-enum { QUERIED_AT_ONCE = 256 }; /* texts between looks whether to stop */
-
-/* Appends the answers to texts begin .. end-1. */
-static bool query_batch(PyObject *list, struct index *self, twin_index_query_many_options options,
-                        const twin_text *texts, size_t count)
+/* The answers to all texts, or NULL and an exception. */
+static PyObject *query_texts(struct index *self, twin_index_query_many_options options, const struct texts *texts,
+                             PyObject *progress)
 {
-    twin_index_answer answers[QUERIED_AT_ONCE];
+    twin_index_answer *answers = calloc(texts->count + 1, sizeof *answers);
     twin_error error = { 0 };
-    twin_status status;
-    memset(answers, 0, sizeof answers);
-    Py_BEGIN_ALLOW_THREADS
-    status = twin_index_query_many(answers, self->index, options, texts, count, &error);
-    Py_END_ALLOW_THREADS
-    bool good = status == TWIN_OK && PyErr_CheckSignals() == 0;
-    if (status != TWIN_OK)
-        fail(self, status, &error);
-    for (size_t i = 0; i < count; i++) {
-        PyObject *answer = good ? answer_object(&answers[i]) : NULL;
-        good = answer && PyList_Append(list, answer) == 0;
-        Py_XDECREF(answer);
+    struct run run;
+    if (!answers)
+        return PyErr_NoMemory();
+    options.progress = run_progress(&run);
+    run_begin(&run, progress);
+    twin_status status = twin_index_query_many(answers, self->index, options, texts->items, texts->count, &error);
+    bool good = run_end(&run) && status == TWIN_OK;
+    PyObject *list = good ? PyList_New((Py_ssize_t)texts->count) : fail(self, status, &error);
+    for (size_t i = 0; i < texts->count; i++) {
+        PyObject *answer = list ? answer_object(&answers[i]) : NULL;
+        if (list && (!answer || PyList_SetItem(list, (Py_ssize_t)i, answer) != 0))
+            Py_CLEAR(list);
         twin_index_answer_clear(&answers[i]);
     }
-    return good;
+    free(answers);
+    return list;
 }
 
-/* query_many(texts, threshold, top, most compared, threads) */
+/* query_many(texts, threshold, top, most compared, threads, progress) */
 static PyObject *query_many(PyObject *object, PyObject *args)
 {
-    PyObject *given;
+    PyObject *given, *progress;
     double threshold;
     Py_ssize_t top, compared;
     int threads;
     twin_index_query_many_options options = { 0 };
-    if (!PyArg_ParseTuple(args, "Odnni", &given, &threshold, &top, &compared, &threads) ||
+    if (!PyArg_ParseTuple(args, "OdnniO", &given, &threshold, &top, &compared, &threads, &progress) ||
         !query_options(&options.query, threshold, top, compared) || !make_exec(&options.exec, threads))
         return NULL;
     struct texts *texts = texts_of(given);
     struct index *self = texts ? use(object) : NULL;
     if (!self)
         return NULL;
-    PyObject *list = PyList_New(0);
-    for (size_t i = 0; list && i < texts->count; i += QUERIED_AT_ONCE) {
-        size_t left = texts->count - i;
-        if (!query_batch(list, self, options, texts->items + i, left < QUERIED_AT_ONCE ? left : QUERIED_AT_ONCE))
-            Py_CLEAR(list);
-    }
+    PyObject *list = query_texts(self, options, texts, progress);
     self->users--;
     return list;
 }
@@ -384,7 +382,10 @@ static PyObject *find(PyObject *object, PyObject *id, entry_reader *read)
         twin_index_entry entry;
         bool found = false;
         twin_error error = { 0 };
-        twin_status status = twin_index_find(&entry, &found, view, text, &error);
+        twin_status status;
+        Py_BEGIN_ALLOW_THREADS
+        status = twin_index_find(&entry, &found, view, text, &error);
+        Py_END_ALLOW_THREADS
         if (status != TWIN_OK)
             fail(self, status, &error);
         else

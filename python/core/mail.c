@@ -28,8 +28,12 @@ PyObject *py_mail_create(PyObject *module, PyObject *args)
         return NULL;
     twin_mail_options options = { .keep_messages = messages, .keep_days = days, .without_texts = !texts };
     twin_status status = twin_message_available();
-    if (status == TWIN_OK)
-        status = twin_mail_create(PyBytes_AsString(path), options, replace, &error);
+    const char *name = PyBytes_AsString(path);
+    if (status == TWIN_OK) {
+        Py_BEGIN_ALLOW_THREADS
+        status = twin_mail_create(name, options, replace, &error);
+        Py_END_ALLOW_THREADS
+    }
     PyObject *result = status == TWIN_OK ? Py_NewRef(Py_None) : raise_status(status, &error, path);
     Py_DECREF(path);
     return result;
@@ -40,9 +44,12 @@ static twin_status open_mail(struct mail *self, bool write, twin_error *error)
     twin_status status = twin_message_available();
     if (status == TWIN_OK)
         status = twin_message_reader_create(&self->reader, (twin_message_options){ .max_bytes = 0 });
-    if (status == TWIN_OK)
-        status = twin_mail_open(&self->mail, PyBytes_AsString(self->path), write ? TWIN_MAIL_WRITE : TWIN_MAIL_READ,
-                                error);
+    const char *name = PyBytes_AsString(self->path);
+    if (status == TWIN_OK) {
+        Py_BEGIN_ALLOW_THREADS
+        status = twin_mail_open(&self->mail, name, write ? TWIN_MAIL_WRITE : TWIN_MAIL_READ, error);
+        Py_END_ALLOW_THREADS
+    }
     return status;
 }
 

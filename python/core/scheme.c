@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIGNED_AT_ONCE = 10000 }; /* texts between looks whether to stop */
-
 /* ---- schemes ---- */
 
 void scheme_clear(struct scheme *scheme)
@@ -183,23 +181,6 @@ static PyObject *sign(PyObject *object, PyObject *argument)
     return raise_status(status, NULL, NULL);
 }
 
-static twin_status sign_texts(uint32_t *out, const struct signer *self, const struct texts *texts, twin_exec exec,
-                              struct run *run)
-{
-    static const twin_stage stage = { "signing", "texts" };
-    twin_progress progress = run_progress(run);
-    twin_status status = TWIN_OK;
-    for (size_t i = 0; status == TWIN_OK && i < texts->count; i += SIGNED_AT_ONCE) {
-        size_t left = texts->count - i, count = left < SIGNED_AT_ONCE ? left : SIGNED_AT_ONCE;
-        status = twin_signer_many(out + i * slots_of(self), NULL, self->signer, texts->items + i, count,
-                                  (twin_signer_many_options){ .exec = exec });
-        progress.report(progress.context, &stage, i + count, texts->count);
-        if (atomic_load(&run->stopped) && status == TWIN_OK)
-            status = TWIN_ESTOPPED;
-    }
-    return status;
-}
-
 /* sign_many(texts, threads, progress) */
 static PyObject *sign_many(PyObject *object, PyObject *args)
 {
@@ -216,7 +197,8 @@ static PyObject *sign_many(PyObject *object, PyObject *args)
         return NULL;
     struct run run;
     run_begin(&run, progress);
-    twin_status status = sign_texts(signatures, self, texts, exec, &run);
+    twin_signer_many_options options = { .exec = exec, .progress = run_progress(&run) };
+    twin_status status = twin_signer_many(signatures, NULL, self->signer, texts->items, texts->count, options);
     if (run_end(&run) && status == TWIN_OK)
         return array;
     Py_DECREF(array);

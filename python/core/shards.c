@@ -79,24 +79,28 @@ PyObject *py_shard_sign(PyObject *module, PyObject *args)
     return raise_status(status, NULL, NULL);
 }
 
-/* shard_digests(texts): of the texts as they are, by which equally preferred ones are told apart. */
-PyObject *py_shard_digests(PyObject *module, PyObject *object)
+static void digest_texts(uint64_t *digests, const struct texts *texts)
 {
-    (void)module;
     static const twin_hash plain = { .family = TWIN_HASH_XXH3 };
-    const struct texts *texts = texts_of(object);
-    void *data;
-    PyObject *array = texts ? array_create(ARRAY_UINT64, &data, texts->count, 2) : NULL;
-    if (!array)
-        return NULL;
-    uint64_t *digests = data;
-    Py_BEGIN_ALLOW_THREADS
     for (size_t i = 0; i < texts->count; i++) {
         twin_digest digest = twin_hash_digest(plain, texts->items[i].bytes, texts->items[i].length);
         digests[2 * i] = digest.high;
         digests[2 * i + 1] = digest.low;
     }
-    Py_END_ALLOW_THREADS
+}
+
+/* shard_digests(texts): of the texts as they are, by which equally preferred ones are told apart. */
+PyObject *py_shard_digests(PyObject *module, PyObject *object)
+{
+    (void)module;
+    const struct texts *texts = texts_of(object);
+    void *data;
+    PyObject *array = texts ? array_create(ARRAY_UINT64, &data, texts->count, 2) : NULL;
+    if (!array)
+        return NULL;
+    PyThreadState *state = PyEval_SaveThread();
+    digest_texts(data, texts);
+    PyEval_RestoreThread(state);
     return array;
 }
 

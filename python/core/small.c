@@ -51,41 +51,66 @@ PyObject *py_similarity(PyObject *module, PyObject *args)
     return status == TWIN_OK ? PyFloat_FromDouble(similarity) : raise_status(status, NULL, NULL);
 }
 
+/* A comparison by edits, which takes long for long texts. */
+struct edits {
+    twin_text a, b;
+    twin_normal normal; /* of a ratio */
+    size_t most, distance;
+    double ratio;
+};
+
+static twin_status distance_of(void *context)
+{
+    struct edits *edits = context;
+    twin_scratch *scratch = NULL;
+    twin_status status =
+        twin_edit_distance(&edits->distance, &scratch, edits->a, edits->b, TWIN_EDIT_CHARS, edits->most);
+    twin_scratch_free(scratch);
+    return status;
+}
+
+static twin_status ratio_of(void *context)
+{
+    struct edits *edits = context;
+    twin_buffer texts[2] = { { 0 }, { 0 } };
+    twin_scratch *scratch = NULL;
+    twin_status status = twin_text_normalise(&texts[0], NULL, edits->a, edits->normal);
+    if (status == TWIN_OK)
+        status = twin_text_normalise(&texts[1], NULL, edits->b, edits->normal);
+    if (status == TWIN_OK)
+        status = twin_edit_ratio(&edits->ratio, &scratch, (twin_text){ texts[0].bytes, texts[0].length },
+                                 (twin_text){ texts[1].bytes, texts[1].length }, TWIN_EDIT_CHARS, 0);
+    twin_scratch_free(scratch);
+    twin_buffer_clear(&texts[0]);
+    twin_buffer_clear(&texts[1]);
+    return status;
+}
+
+/* Without the GIL; false with an exception. */
+static bool compare(struct edits *edits, twin_status (*call)(void *context))
+{
+    struct run run;
+    run_begin(&run, NULL);
+    twin_status status = twin_progress_watch(run_progress(&run), call, edits);
+    if (run_end(&run) && status == TWIN_OK)
+        return true;
+    raise_status(status, NULL, NULL);
+    return false;
+}
+
 /* edit_distance(a, b, limit): None if it is more; a negative limit is none. */
 PyObject *py_edit_distance(PyObject *module, PyObject *args)
 {
     (void)module;
     PyObject *first, *second;
     Py_ssize_t limit;
-    twin_text a, b;
-    if (!PyArg_ParseTuple(args, "OOn", &first, &second, &limit) || !two_texts(&a, &b, first, second))
+    struct edits edits = { .distance = 0 };
+    if (!PyArg_ParseTuple(args, "OOn", &first, &second, &limit) || !two_texts(&edits.a, &edits.b, first, second))
         return NULL;
-    twin_scratch *scratch = NULL;
-    size_t distance = 0, most = limit < 0 ? TWIN_EDIT_MAX_LENGTH : (size_t)limit;
-    twin_status status;
-    Py_BEGIN_ALLOW_THREADS
-    status = twin_edit_distance(&distance, &scratch, a, b, TWIN_EDIT_CHARS, most);
-    twin_scratch_free(scratch);
-    Py_END_ALLOW_THREADS
-    if (status != TWIN_OK)
-        return raise_status(status, NULL, NULL);
-    return distance == TWIN_EDIT_FAR ? Py_NewRef(Py_None) : PyLong_FromSize_t(distance);
-}
-
-static twin_status ratio_of(double *out, twin_text a, twin_text b, twin_normal normal)
-{
-    twin_buffer texts[2] = { { 0 }, { 0 } };
-    twin_scratch *scratch = NULL;
-    twin_status status = twin_text_normalise(&texts[0], NULL, a, normal);
-    if (status == TWIN_OK)
-        status = twin_text_normalise(&texts[1], NULL, b, normal);
-    if (status == TWIN_OK)
-        status = twin_edit_ratio(out, &scratch, (twin_text){ texts[0].bytes, texts[0].length },
-                                 (twin_text){ texts[1].bytes, texts[1].length }, TWIN_EDIT_CHARS, 0);
-    twin_scratch_free(scratch);
-    twin_buffer_clear(&texts[0]);
-    twin_buffer_clear(&texts[1]);
-    return status;
+    edits.most = limit < 0 ? TWIN_EDIT_MAX_LENGTH : (size_t)limit;
+    if (!compare(&edits, distance_of))
+        return NULL;
+    return edits.distance == TWIN_EDIT_FAR ? Py_NewRef(Py_None) : PyLong_FromSize_t(edits.distance);
 }
 
 /* edit_ratio(a, b, normal): of the normalised texts. */
@@ -94,18 +119,13 @@ PyObject *py_edit_ratio(PyObject *module, PyObject *args)
     (void)module;
     PyObject *first, *second;
     const char *name;
-    twin_text a, b;
-    twin_normal normal;
-    double ratio = 0;
-    if (!PyArg_ParseTuple(args, "OOs", &first, &second, &name) || !two_texts(&a, &b, first, second))
+    struct edits edits = { .ratio = 0 };
+    if (!PyArg_ParseTuple(args, "OOs", &first, &second, &name) || !two_texts(&edits.a, &edits.b, first, second))
         return NULL;
-    twin_status status = twin_normal_from_name(&normal, name);
-    if (status == TWIN_OK) {
-        Py_BEGIN_ALLOW_THREADS
-        status = ratio_of(&ratio, a, b, normal);
-        Py_END_ALLOW_THREADS
-    }
-    return status == TWIN_OK ? PyFloat_FromDouble(ratio) : raise_status(status, NULL, NULL);
+    twin_status status = twin_normal_from_name(&edits.normal, name);
+    if (status != TWIN_OK)
+        return raise_status(status, NULL, NULL);
+    return compare(&edits, ratio_of) ? PyFloat_FromDouble(edits.ratio) : NULL;
 }
 
 static PyObject *span_text(twin_text text, uint32_t begin, uint32_t length)

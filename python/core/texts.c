@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { ITEMS_AT_ONCE = 1 << 20 }; /* items between looks for signals */
+
 struct texts_object {
     PyObject ob_base;
     struct texts texts;
@@ -48,33 +50,39 @@ bool texts_append(struct texts *texts, twin_text text)
 
 /* ---- one item ---- */
 
-bool text_of(twin_text *out, PyObject *object, const char *what)
+/* The bytes of a str or bytes. False for anything else, with an exception only where making UTF-8 has failed. */
+static bool borrow(twin_text *out, PyObject *object)
 {
-    Py_ssize_t length;
-    char *bytes;
-    if (PyUnicode_Check(object)) {
-        const char *utf8 = PyUnicode_AsUTF8AndSize(object, &length);
-        if (!utf8) {
-            if (PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) {
-                PyErr_Clear();
-                PyErr_Format(PyExc_ValueError, "%s has a lone surrogate, which is not text", what);
-            }
-            return false;
+    Py_ssize_t length = 0;
+    const char *bytes = NULL;
+    if (PyUnicode_Check(object))
+        bytes = PyUnicode_AsUTF8AndSize(object, &length);
+    else if (PyBytes_Check(object) && PyBytes_AsStringAndSize(object, (char **)&bytes, &length) != 0)
+        bytes = NULL;
+    *out = (twin_text){ bytes ? bytes : "", (size_t)length };
+    return bytes != NULL;
+}
+
+/* What borrow() has refused, by name. */
+static bool refuse(PyObject *object, const char *what)
+{
+    if (PyErr_Occurred()) {
+        if (PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) {
+            PyErr_Clear();
+            PyErr_Format(PyExc_ValueError, "%s has a lone surrogate, which is not text", what);
         }
-        *out = (twin_text){ utf8, (size_t)length };
-        return true;
-    }
-    if (PyBytes_Check(object)) {
-        if (PyBytes_AsStringAndSize(object, &bytes, &length) != 0)
-            return false;
-        *out = (twin_text){ bytes, (size_t)length };
-        return true;
+        return false;
     }
     PyObject *name = PyType_GetName(Py_TYPE(object));
     if (name)
         PyErr_Format(PyExc_TypeError, "%s must be str or bytes, not %U", what, name);
     Py_XDECREF(name);
     return false;
+}
+
+bool text_of(twin_text *out, PyObject *object, const char *what)
+{
+    return borrow(out, object) || refuse(object, what);
 }
 
 /* None, and what pandas puts in its place: NaN and its own NA. */
@@ -86,8 +94,6 @@ static bool is_missing(PyObject *object)
         double value = PyFloat_AsDouble(object);
         return value != value;
     }
-    if (PyUnicode_Check(object) || PyBytes_Check(object))
-        return false;
     PyObject *name = PyType_GetName(Py_TYPE(object));
     bool missing = name && PyUnicode_CompareWithASCIIString(name, "NAType") == 0;
     Py_XDECREF(name);
@@ -96,11 +102,12 @@ static bool is_missing(PyObject *object)
 
 static bool append_object(struct texts *texts, PyObject *object, const char *what)
 {
-    twin_text text = { "", 0 };
-    char name[64];
-    PyOS_snprintf(name, sizeof name, "%s %zu", what, texts->count);
-    if (!is_missing(object) && !text_of(&text, object, name))
-        return false;
+    twin_text text;
+    if (!borrow(&text, object) && (PyErr_Occurred() || !is_missing(object))) {
+        char name[64];
+        PyOS_snprintf(name, sizeof name, "%s %zu", what, texts->count);
+        return refuse(object, name);
+    }
     return texts_append(texts, text);
 }
 
@@ -115,7 +122,8 @@ static bool read_items(struct texts *texts, PyObject *object, const char *what)
     Py_ssize_t count = PyTuple_Size(items);
     bool good = texts_reserve(texts, (size_t)count);
     for (Py_ssize_t i = 0; good && i < count; i++)
-        good = append_object(texts, PyTuple_GetItem(items, i), what);
+        good =
+            append_object(texts, PyTuple_GetItem(items, i), what) && (i % ITEMS_AT_ONCE || PyErr_CheckSignals() == 0);
     return good;
 }
 

@@ -92,6 +92,17 @@ def test_ids_are_strings_numbers_and_bytes(tmp_path):
             index.add(["a", "b"], ["x"])
 
 
+def test_numbers_that_do_not_fit_are_refused(index):
+    """None of them is cut to what would fit."""
+    for keywords in ({"label": 2**32}, {"label": -1}, {"time": 2**64}, {"time": -1}):
+        with pytest.raises(ValueError, match=next(iter(keywords))):
+            index.add(["x"], ["a text"], **keywords)
+    for keywords in ({"threshold": 0}, {"threshold": 1.5}, {"top": 0}, {"top": 10**30}, {"most_compared": -1}):
+        with pytest.raises(ValueError, match=next(iter(keywords))):
+            index.query("a text", **keywords)
+    assert "x" not in index
+
+
 def test_an_index_is_not_replaced_by_accident(tmp_path):
     twinsift.Index.create(tmp_path / "x").close()
     with pytest.raises((ValueError, OSError)):

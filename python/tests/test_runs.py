@@ -17,9 +17,13 @@ import corpus, random, twinsift
 generator = random.Random(1)
 what, delay = sys.argv[2], float(sys.argv[3])
 base = [corpus.document(generator, 250) for _ in range(400)]
-if what == "template":
+if what in ("template", "query"):
     page = corpus.document(generator, 250)
-    texts = [corpus.edited(generator, page, 12) for _ in range(12000)]
+    texts = [corpus.edited(generator, page, 12) for _ in range(3000 if what == "query" else 12000)]
+elif what == "long texts":
+    texts = [corpus.document(generator, 200_000)] * 2000
+elif what == "distance":
+    texts = ["".join(generator.choices("abcd", k=400_000)) for _ in range(2)]
 else:
     texts = [corpus.edited(generator, generator.choice(base), 3) for _ in range(25000)]
 begun = []
@@ -30,11 +34,19 @@ def interrupt():
     begun.append(time.monotonic())
     os.kill(os.getpid(), signal.SIGINT)
 threading.Thread(target=interrupt, daemon=True).start()
+if what == "query":
+    index = twinsift.Index.create("q.twin")
+    index.add(range(len(texts)), texts)
 begun.append(0)
 try:
     while True:
-        if what == "sign":
+        if what in ("sign", "long texts"):
             twinsift.Signer().sign_many(texts, threads=1)
+        elif what == "query":
+            index.query_many(texts, threads=1)
+        elif what == "distance":
+            twinsift.edit_distance(*texts)
+            twinsift.similarity(*texts, measure="edit")
         elif what == "dedup":
             twinsift.dedup(texts, threads=2)
         elif what == "index":
@@ -52,6 +64,7 @@ except KeyboardInterrupt:
 
 @pytest.mark.parametrize("what, delay", [
     ("sign", 0.15), ("pairs", 0.2), ("pairs", 1.5), ("dedup", 1.0), ("template", 0.3), ("template", 2.0), ("index", 0.7), ("edit", 0.5),
+    ("query", 0.5), ("long texts", 0.5), ("distance", 0.3),
 ])
 def test_control_c_stops_every_stage_within_a_second(python, what, delay):
     done = python(SIGNALLED, os.path.dirname(__file__), what, delay, timeout=120)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, TypeVar
 
 from . import _core
-from ._options import texts_of
+from ._options import real, texts_of, whole
 
 _Filter = TypeVar("_Filter", bound="BloomFilter")
 
@@ -27,11 +27,9 @@ class BloomFilter:
     _cell_bits = 1
 
     def __init__(self, capacity: int, error: float = 0.01) -> None:
-        if capacity < 1:
-            raise ValueError(f"capacity must be at least 1, not {capacity}")
-        if not 1e-12 <= error <= 0.5:
+        if not 1e-12 <= real("error", error) <= 0.5:
             raise ValueError(f"error must be 1e-12 to 0.5, not {error}")
-        self._bloom = _core.Bloom(capacity, error, self._cell_bits)
+        self._bloom = _core.Bloom(whole("capacity", capacity, 1), float(error), self._cell_bits)
 
     @classmethod
     def _of(cls: type[_Filter], bloom: _core.Bloom) -> _Filter:

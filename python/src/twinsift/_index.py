@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple, Union
 
 from . import _core
-from ._options import Progress, Texts, choice, progress_of, scheme_of, texts_of, threads_of
+from ._options import Progress, Texts, choice, progress_of, real, scheme_of, texts_of, threads_of, whole
 
 Id = Union[str, int, bytes]
 
@@ -55,6 +55,22 @@ def _ids_of(ids: Iterable[Id]) -> tuple[_core.Texts, bytes]:
         ids = ids.to_pylist()
     pairs = [_id_bytes(one) for one in ids]
     return _core.Texts([one for one, _ in pairs], what="id"), bytes(number for _, number in pairs)
+
+
+def _threshold(threshold: float | None) -> float:
+    """As the library takes it: 0 is that of the index."""
+    if threshold is None:
+        return 0.0
+    if not 0 < real("threshold", threshold) <= 1:
+        raise ValueError(f"threshold must be above 0 and at most 1, not {threshold}")
+    return float(threshold)
+
+
+def _bounds(threshold: float | None, top: int | None, most_compared: int | None) -> tuple[float, int, int]:
+    """The same for the limits of a query."""
+    most = 0 if top is None else whole("top", top, 1)
+    compared = 0 if most_compared is None else whole("most_compared", most_compared, 1)
+    return _threshold(threshold), most, compared
 
 
 class Index:
@@ -131,10 +147,9 @@ class Index:
         """Adds texts under ids, in transactions of 20,000; one whose id exists replaces the earlier. The counts of what
         was done. Ids are str, int or bytes. If it is stopped, the transactions before that remain."""
         names, numbers = _ids_of(ids)
+        marks = whole("label", label, 0, 2**32 - 1), whole("time", time, 0, 2**64 - 1)
         with progress_of(progress) as call:
-            return self._index.add(
-                names, numbers, texts_of(texts, column), label, time, threads_of(threads), call
-            )
+            return self._index.add(names, numbers, texts_of(texts, column), *marks, threads_of(threads), call)
 
     def remove(self, ids: Iterable[Id]) -> list[bool]:
         """Removes documents, in one transaction; for each id, whether it was there."""
@@ -150,7 +165,7 @@ class Index:
     ) -> Matches:
         """The documents similar to a text, most similar first; `top` of them at most. `threshold` is the index's own
         unless given. Among more than `most_compared` candidates (10,000) the most promising are compared."""
-        return Matches._of(self._index.query(text, threshold or 0.0, top or 0, most_compared or 0))
+        return Matches._of(self._index.query(text, *_bounds(threshold, top, most_compared)))
 
     def query_many(
         self,
@@ -161,11 +176,13 @@ class Index:
         most_compared: int | None = None,
         column: str = "text",
         threads: int = 0,
+        progress: Progress = None,
     ) -> list[Matches]:
         """The same for many texts, in parallel."""
-        answers = self._index.query_many(
-            texts_of(texts, column), threshold or 0.0, top or 0, most_compared or 0, threads_of(threads)
-        )
+        with progress_of(progress) as call:
+            answers = self._index.query_many(
+                texts_of(texts, column), *_bounds(threshold, top, most_compared), threads_of(threads), call
+            )
         return list(map(Matches._of, answers))
 
     def get(self, id: Id) -> Entry | None:
@@ -188,7 +205,7 @@ class Index:
         """All similar pairs of the index, as tuples of two ids and a similarity. `copies` is "first" or "none"."""
         number = 2 * choice("copies", copies, ("first", "none"))
         with progress_of(progress) as call:
-            return self._index.pairs(threshold or 0.0, number, threads_of(threads), call)
+            return self._index.pairs(_threshold(threshold), number, threads_of(threads), call)
 
     def check(self, *, progress: Progress = None) -> None:
         """Reads the whole index and raises FormatError with the first inconsistency."""

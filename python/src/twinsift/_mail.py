@@ -6,7 +6,7 @@ import time
 from typing import NamedTuple
 
 from . import _core
-from ._options import choice
+from ._options import choice, whole
 
 
 class Evidence(NamedTuple):
@@ -70,7 +70,9 @@ class MailFilter:
         """Creates an empty filter and opens it for learning. It remembers 100,000 messages unless told otherwise, for as
         many days as given, with the beginnings of their `texts` for explanations."""
         try:
-            _core.mail_create(path, keep_messages, keep_days, texts, replace)
+            _core.mail_create(
+                path, whole("keep_messages", keep_messages), whole("keep_days", keep_days), texts, replace
+            )
         except _core.UnsupportedError as error:
             raise _advice(error) from None
         return cls(path, "w")
@@ -97,7 +99,7 @@ class MailFilter:
 
     def explain(self, raw: bytes, label: str = "spam", *, top: int = 10) -> list[Word]:
         """The words that count most for or against a label, the strongest first."""
-        return [Word._make(word) for word in self._mail.explain(raw, label, top)]
+        return [Word._make(word) for word in self._mail.explain(raw, label, whole("top", top))]
 
     def learn(self, raw: bytes, label: str) -> str:
         """Learns that a message has a label: "learnt", "known" or "corrected". "spam" and "ham" are the labels that mean

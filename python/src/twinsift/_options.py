@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import importlib
 import multiprocessing
+import operator
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Union
@@ -72,9 +73,36 @@ def scheme_of(
     """The line that describes how texts are signed; see docs/format.md for its form."""
     if scheme is not None:
         return scheme
+    words = {"shingle": shingle, "measure": measure, "hash": hash, "sketch": sketch, "normal": normal}
+    for name, value in words.items():
+        if not isinstance(value, str):
+            raise TypeError(f"{name} must be str, not {type(value).__name__}")
     return _core.scheme(
-        shingle, measure, hash, sketch, normal, threshold, hashes, bands or 0, rows or 0, seed, multiset
+        shingle, measure, hash, sketch, normal, real("threshold", threshold), whole("hashes", hashes, 1),
+        whole("bands", bands or 0), whole("rows", rows or 0), whole("seed", seed, 0, 2**64 - 1), bool(multiset),
     )
+
+
+def whole(name: str, value: Any, least: int = 0, most: int = sys.maxsize) -> int:
+    """A whole number within limits."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be int, not {type(value).__name__}") from None
+    if not least <= number <= most:
+        raise ValueError(f"{name} must be {least} to {most}, not {number}" if number > most else
+                         f"{name} must be at least {least}, not {number}")
+    return number
+
+
+def real(name: str, value: Any) -> float:
+    """A number."""
+    if not hasattr(value, "__float__"):
+        raise TypeError(f"{name} must be float, not {type(value).__name__}")
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError(f"{name} must be a number of usual size, not one of so many digits") from None
 
 
 def choice(name: str, value: str, choices: tuple[str, ...]) -> int:
@@ -89,11 +117,8 @@ def choice(name: str, value: str, choices: tuple[str, ...]) -> int:
 def threads_of(threads: int) -> int:
     """Workers for a number of threads; 0 is one per processor, but one alone where a scheduler has already given each
     processor a process: in workers of Spark, Ray, joblib, Dask and multiprocessing."""
-    if threads == 0 and _is_worker():
-        return 1
-    if threads > 1024:
-        raise ValueError(f"threads must be 0 to 1024, not {threads}")
-    return threads
+    number = whole("threads", threads, 0, 1024)
+    return 1 if number == 0 and _is_worker() else number
 
 
 def _is_worker() -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from . import _core
+from ._options import real, whole
 
 
 class Plan(NamedTuple):
@@ -46,7 +47,9 @@ def plan(
     if accept is not None and reject is not None:
         if threshold is not None:
             raise ValueError("threshold cannot be given with accept and reject")
-        return Plan(*_core.plan(*reject, *accept, 65536 if slots is None else slots))
+        return Plan(*_core.plan(*reject, *accept, 65536 if slots is None else whole("slots", slots, 1)))
     if threshold is None:
         raise ValueError("threshold must be given, or accept and reject")
-    return Plan(*_core.plan_slots(threshold, recall, 128 if slots is None else slots))
+    return Plan(*_core.plan_slots(
+        real("threshold", threshold), real("recall", recall), 128 if slots is None else whole("slots", slots, 1)
+    ))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from . import _core
-from ._options import MEASURES, Progress, Texts, choice, progress_of, scheme_of, texts_of, threads_of
+from ._options import MEASURES, Progress, Texts, choice, progress_of, real, scheme_of, texts_of, threads_of, whole
 from ._show import Example, examples_html, examples_text
 
 _COPIES = ("first", "all", "none")
@@ -108,9 +108,7 @@ def _edits_of(measure: str, threshold: float, max_edits: int | None) -> tuple[fl
     edits = choice("measure", measure, MEASURES) == 2
     if max_edits is not None and not edits:
         raise ValueError("max_edits needs measure='edit'")
-    if max_edits is not None and max_edits < 0:
-        raise ValueError(f"max_edits must not be negative, not {max_edits}")
-    return threshold if edits else -1.0, -1 if max_edits is None else max_edits
+    return real("threshold", threshold) if edits else -1.0, -1 if max_edits is None else whole("max_edits", max_edits)
 
 
 def pairs(
@@ -269,6 +267,4 @@ def edit_distance(a: str | bytes, b: str | bytes, *, limit: int | None = None) -
     >>> twinsift.edit_distance("kitten", "sitting"), twinsift.edit_distance("kitten", "sitting", limit=2)
     (3, None)
     """
-    if limit is not None and limit < 0:
-        raise ValueError(f"limit must not be negative, not {limit}")
-    return _core.edit_distance(a, b, -1 if limit is None else limit)
+    return _core.edit_distance(a, b, -1 if limit is None else whole("limit", limit))
