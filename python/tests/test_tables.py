@@ -85,6 +85,50 @@ def test_duckdb_alone_does_as_well(tmp_path, rows, name):
     assert read(tmp_path / ("out." + name)) == [rows[i] for i in kept]
 
 
+@pytest.mark.parametrize("blocked", [[], ["pyarrow"]])
+def test_a_csv_file_may_have_long_texts_and_strings_only(tmp_path, blocked):
+    """Longer than the blocks in which it is read; nothing is taken for a number, and the first row for names."""
+    pytest.importorskip("duckdb" if blocked else "pyarrow")
+    long = "a long text " * 200_000
+    (tmp_path / "x.csv").write_text(f'name,text\na,"{long}"\nb,007\nc,"{long}"\n', encoding="utf-8")
+    done = run(tmp_path, "dedup", "x.csv", "-o", "y.csv", blocked=blocked)
+    assert done.returncode == 0, done.stderr
+    text = (tmp_path / "y.csv").read_text(encoding="utf-8").replace('"', "")
+    assert text == f"name,text\na,{long}\nb,007\n"
+
+
+def test_feather_files_may_have_different_dictionaries(tmp_path):
+    arrow, feather = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.feather")
+    for name, words in (("a", ["x", None, "y"]), ("b", ["z", "x", "z"])):
+        table = arrow.table({"text": [f"text {name} number {i}" for i in range(3)], "kind": arrow.array(words).dictionary_encode()})
+        feather.write_feather(table, tmp_path / f"{name}.feather")
+    done = run(tmp_path, "dedup", "a.feather", "b.feather", "-o", "out.feather")
+    assert done.returncode == 0, done.stderr
+    found = feather.read_table(tmp_path / "out.feather")
+    assert found["kind"].to_pylist() == ["x", None, "y", "z", "x", "z"]
+    assert found.schema.equals(feather.read_table(tmp_path / "a.feather").schema)
+
+
+def test_lines_that_are_not_quite_text_are_repaired_as_the_program_does(tmp_path):
+    lines = [rb'{"text": "half a pair: \ud83d, the rest is lost"}', b'{"text": "half a pair: \xff, the rest is lost"}']
+    (tmp_path / "x.jsonl").write_bytes(b"\n".join(lines))
+    done = run(tmp_path, "dedup", "x.jsonl", "-o", "y.jsonl")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "y.jsonl").read_bytes() == lines[0] + b"\n"
+
+
+@pytest.mark.parametrize("blocked", [[], ["pyarrow"]])
+def test_a_damaged_file_is_named(tmp_path, rows, blocked):
+    pytest.importorskip("duckdb")
+    write(tmp_path / "x.parquet", rows)
+    good = (tmp_path / "x.parquet").read_bytes()
+    for damaged in (good[: len(good) // 2], good[:3000] + bytes(900) + good[3900:]):
+        (tmp_path / "x.parquet").write_bytes(damaged)
+        done = run(tmp_path, "dedup", "x.parquet", "-o", "y.parquet", blocked=blocked)
+        assert done.returncode == 2 and "x.parquet" in done.stderr and "Traceback" not in done.stderr, done.stderr
+    assert [one.name for one in tmp_path.iterdir()] == ["x.parquet"]
+
+
 def test_what_is_missing_is_said(tmp_path, rows):
     write(tmp_path / "x.parquet", rows)
     done = run(tmp_path, "dedup", "x.parquet", "-o", "y.parquet", blocked=["pyarrow", "duckdb"])

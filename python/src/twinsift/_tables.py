@@ -5,6 +5,7 @@ neither, and come out byte for byte.
 """
 from __future__ import annotations
 
+import contextlib
 import gzip
 import importlib
 import json
@@ -12,6 +13,8 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, BinaryIO
+
+from ._options import texts_of
 
 KINDS = {
     ".parquet": "parquet", ".feather": "feather", ".arrow": "feather", ".ipc": "feather",
@@ -108,6 +111,11 @@ def _open(path: str, mode: str) -> BinaryIO:
     return gzip.open(path, mode) if path.endswith(".gz") else open(path, mode)  # type: ignore[return-value]
 
 
+def _without_surrogates(text: str) -> str:
+    """With U+FFFD for lone ones, which escapes can name and texts cannot have."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
 class _Lines(Table):
     def _lines(self) -> Iterator[bytes]:
         for path in self.paths:
@@ -119,13 +127,15 @@ class _Lines(Table):
     def values(self, name: str) -> list[Any]:
         found = []
         for number, line in enumerate(self._lines()):
+            words = line.decode("utf-8", "replace")
             try:
-                record = json.loads(line)
+                record = json.loads(words)
             except ValueError as error:
                 raise ValueError(f"{self.paths[0]}: record {number + 1} is not JSON: {error}") from None
             if not isinstance(record, dict) or name not in record:
                 raise ValueError(f'{self.paths[0]}: record {number + 1} has no field "{name}"')
-            found.append(record[name])
+            value = record[name]
+            found.append(_without_surrogates(value) if isinstance(value, str) and "\\u" in words else value)
         return found
 
     column = values
@@ -141,15 +151,14 @@ class _Lines(Table):
 # ---- pyarrow
 
 
-def _schema_change(schema: Any, other: Any, path: str) -> None:
-    if not schema.equals(other):
-        raise ValueError(f"{path}: has other columns than the first input")
+_CSV_BLOCKS = (1 << 24, 1 << 28, (1 << 31) - 1)  # bytes; a row has to fit into one
 
 
 class _ArrowTable(Table):
     def __init__(self, paths: Sequence[str], kind: str) -> None:
         super().__init__(paths)
         self._kind, self._arrow = kind, _module("pyarrow")
+        self._block = _CSV_BLOCKS[0]
 
     def _open(self, path: str, columns: list[str] | None) -> tuple[Any, Iterator[Any]]:
         """The schema of a file, and its batches."""
@@ -169,36 +178,65 @@ class _ArrowTable(Table):
         """All columns as strings, so that 007 stays what it is."""
         csv = importlib.import_module("pyarrow.csv")
         parse = csv.ParseOptions(delimiter="\t" if ".tsv" in path else ",", newlines_in_values=True)
-        with csv.open_csv(path, parse_options=parse) as first:
+        read = csv.ReadOptions(block_size=self._block)
+        with csv.open_csv(path, read, parse) as first:
             schema = self._arrow.schema([(name, self._arrow.string()) for name in first.schema.names])
         convert = csv.ConvertOptions(column_types=schema, include_columns=columns, strings_can_be_null=False)
-        return schema, iter(csv.open_csv(path, parse_options=parse, convert_options=convert))
+        return schema, iter(csv.open_csv(path, read, parse, convert))
 
     def _batches(self, columns: list[str] | None = None) -> Iterator[Any]:
         first = None
         for path in self.paths:
-            schema, batches = self._open(path, columns)
-            if columns and columns[0] not in schema.names:
-                raise ValueError(f'{path}: has no column "{columns[0]}"; it has: {", ".join(schema.names)}')
-            first = schema if first is None else first
-            _schema_change(first, schema, path)
-            yield from batches
+            try:
+                schema, batches = self._open(path, columns)
+                if columns and columns[0] not in schema.names:
+                    raise ValueError(f'has no column "{columns[0]}"; it has: {", ".join(schema.names)}')
+                first = schema if first is None else first
+                if not first.equals(schema):
+                    raise ValueError("has other columns than the first input")
+                yield from batches
+            except (self._arrow.ArrowException, ValueError, OSError) as error:
+                raise ValueError(f"{path}: {error}") from None
+
+    def _chunks(self, name: str) -> list[Any]:
+        """A column, in blocks into which the rows of a CSV file fit."""
+        for block in _CSV_BLOCKS:
+            self._block = max(block, self._block)
+            try:
+                return [batch.column(0) for batch in self._batches([name])]
+            except ValueError as error:
+                if "straddling" not in str(error) or block == _CSV_BLOCKS[-1]:
+                    raise
+        return []
 
     def column(self, name: str) -> Any:
-        chunks = [batch.column(0) for batch in self._batches([name])]
+        chunks = self._chunks(name)
         return self._arrow.chunked_array(chunks) if chunks else []
 
     def values(self, name: str) -> list[Any]:
-        return [value for batch in self._batches([name]) for value in batch.column(0).to_pylist()]
+        return [value for chunk in self._chunks(name) for value in chunk.to_pylist()]
 
     def write(self, path: str, keep: memoryview[bool]) -> None:
         schema, _ = self._open(self.paths[0], None)
+        words = self._dictionaries(schema) if self._kind == "feather" else {}
         with replaced_file(path) as name, self._writer(path, name, schema) as writer:
             row = 0
             for batch in self._batches():
                 mask = self._arrow.array(keep[row : row + batch.num_rows].tolist(), self._arrow.bool_())
+                for number, column in words.items():
+                    one = column.slice(row, batch.num_rows).combine_chunks()
+                    batch = batch.set_column(number, schema.field(number), one)
                 row += batch.num_rows
                 writer.write_batch(batch.filter(mask))
+
+    def _dictionaries(self, schema: Any) -> dict[int, Any]:
+        """Columns of dictionaries, each with one for all rows, since a Feather file has but one."""
+        numbers = [i for i, field in enumerate(schema) if self._arrow.types.is_dictionary(field.type)]
+        columns = ([batch.column(number) for batch in self._batches()] for number in numbers)
+        return {
+            number: self._arrow.chunked_array(chunks, schema.field(number).type).unify_dictionaries()
+            for number, chunks in zip(numbers, columns)
+        }
 
     def _writer(self, path: str, name: str, schema: Any) -> Any:
         if self._kind == "parquet":
@@ -209,7 +247,8 @@ class _ArrowTable(Table):
             options = csv.WriteOptions(delimiter="\t" if ".tsv" in path else ",", quoting_style="needed")
             sink = self._arrow.output_stream(name, compression="gzip" if path.endswith(".gz") else None)
             return csv.CSVWriter(sink, schema, write_options=options)
-        return self._arrow.ipc.new_file(name, schema)
+        codec = "lz4" if self._arrow.Codec.is_available("lz4") else None
+        return self._arrow.ipc.new_file(name, schema, options=self._arrow.ipc.IpcWriteOptions(compression=codec))
 
 
 # ---- DuckDB
@@ -223,25 +262,44 @@ def _column(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
+def _delimiter(path: str) -> str:
+    return "'\t'" if ".tsv" in path else "','"
+
+
 class _DuckTable(Table):
     def __init__(self, paths: Sequence[str], kind: str) -> None:
         super().__init__(paths)
         self._kind = kind
-        self._connection = _module("duckdb").connect()
+        self._duckdb = _module("duckdb")
+        self._connection = self._duckdb.connect()
         files = "[" + ", ".join(map(_quoted, paths)) + "]"
-        self._source = f"read_parquet({files})" if kind == "parquet" else f"read_csv({files}, all_varchar = true)"
+        # Nothing is guessed: each value is a string, and the first row has the names.
+        csv = f"delim = {_delimiter(paths[0])}, quote = '\"', escape = '\"', header = true, all_varchar = true"
+        csv += f", max_line_size = {1 << 28}"
+        self._source = f"read_parquet({files})" if kind == "parquet" else f"read_csv({files}, {csv})"
 
     def column(self, name: str) -> Any:
         self._check(name)
-        return self._connection.sql(f"SELECT {_column(name)} AS text FROM {self._source}")
+        with self._named():
+            return texts_of(self._connection.sql(f"SELECT {_column(name)} AS text FROM {self._source}"))
 
     def values(self, name: str) -> list[Any]:
         self._check(name)
-        rows = self._connection.sql(f"SELECT {_column(name)} FROM {self._source}")
-        return [row[0] for row in rows.fetchall()]
+        with self._named():
+            rows = self._connection.sql(f"SELECT {_column(name)} FROM {self._source}")
+            return [row[0] for row in rows.fetchall()]
+
+    @contextlib.contextmanager
+    def _named(self) -> Iterator[None]:
+        """What DuckDB raises is its own; it becomes a ValueError that names the file."""
+        try:
+            yield
+        except self._duckdb.Error as error:
+            raise ValueError(f"{self.paths[0]}: {error}") from None
 
     def _check(self, name: str) -> None:
-        names = self._connection.sql(f"SELECT * FROM {self._source} LIMIT 0").columns
+        with self._named():
+            names = self._connection.sql(f"SELECT * FROM {self._source} LIMIT 0").columns
         if name not in names:
             raise ValueError(f'{self.paths[0]}: has no column "{name}"; it has: {", ".join(names)}')
 
@@ -249,10 +307,10 @@ class _DuckTable(Table):
         options = "FORMAT parquet, COMPRESSION zstd" if self._kind == "parquet" else "FORMAT csv, HEADER"
         if path.endswith(".gz"):
             options += ", COMPRESSION gzip"
-        if ".tsv" in path:
-            options += ", DELIMITER '\t'"
+        if self._kind == "csv":
+            options += f", DELIMITER {_delimiter(path)}"
         rows = f"SELECT *, row_number() OVER () AS twinsift_row FROM {self._source}"
-        with tempfile.NamedTemporaryFile("w", suffix=".csv") as kept, replaced_file(path) as name:
+        with tempfile.NamedTemporaryFile("w", suffix=".csv") as kept, replaced_file(path) as name, self._named():
             kept.write("twinsift_row\n")
             kept.writelines(f"{number + 1}\n" for number, one in enumerate(keep) if one)
             kept.flush()
