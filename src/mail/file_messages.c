@@ -94,32 +94,31 @@ static twin_status get_block(const unsigned char **out, twin__store_txn *txn, un
     return TWIN_OK;
 }
 
-static twin_status load_block(struct twin__model *out, uint64_t block, uint64_t next, bool bare, twin__store_txn *txn,
+static twin_status load_block(struct twin__model *out, uint64_t block, uint64_t next, twin__store_txn *txn,
                               const twin__store *store, twin_error *error)
 {
-    const unsigned char *records, *signatures = NULL;
+    const unsigned char *records, *signatures;
     uint64_t begin = block * BLOCK, end = block_end(block, next);
     twin_status status = get_block(&records, txn, MESSAGES, block, next, store, error);
-    if (status == TWIN_OK && !bare)
+    if (status == TWIN_OK)
         status = get_block(&signatures, txn, SIGNATURES, block, next, store, error);
-    if (status != TWIN_OK || !records)
+    if (status != TWIN_OK)
         return status;
     for (uint64_t i = out->remembered.first > begin ? out->remembered.first - begin : 0; i < end - begin; i++) {
         struct twin__mail_record record;
         struct twin__mail_signature signature;
         memcpy(&record, records + i * sizeof record, sizeof record);
-        if (signatures)
-            memcpy(&signature, signatures + i * sizeof signature, sizeof signature);
+        memcpy(&signature, signatures + i * sizeof signature, sizeof signature);
         if (record.label >= out->label_count)
             return twin__store_fail_damaged(error, store, "a message");
-        status = twin__model_remember(out, &record, signatures ? &signature : NULL);
+        status = twin__model_remember(out, &record, &signature);
         if (status != TWIN_OK)
             return twin__fail_status(error, status);
     }
     return TWIN_OK;
 }
 
-twin_status twin__mail_load_messages(struct twin__model *out, uint64_t next, bool bare, twin__store_txn *txn,
+twin_status twin__mail_load_messages(struct twin__model *out, uint64_t next, twin__store_txn *txn,
                                      const twin__store *store, twin_error *error)
 {
     uint64_t first = out->remembered.first;
@@ -129,36 +128,63 @@ twin_status twin__mail_load_messages(struct twin__model *out, uint64_t next, boo
     if (status != TWIN_OK)
         return status;
     uint64_t blocks = sizes.records[MESSAGES], count = next - first;
-    if (twin__remembered_reserve(&out->remembered, count < blocks * BLOCK ? count : blocks * BLOCK, bare) != TWIN_OK)
+    if (twin__remembered_reserve(&out->remembered, count < blocks * BLOCK ? count : blocks * BLOCK) != TWIN_OK)
         return twin__fail_memory(error);
     for (uint64_t b = first / BLOCK; status == TWIN_OK && first < next && b * BLOCK < next; b++)
-        status = load_block(out, b, next, bare, txn, store, error);
+        status = load_block(out, b, next, txn, store, error);
     return status;
 }
 
-twin_status twin__mail_lend_signatures(struct twin__remembered *remembered, twin__store_txn *txn,
-                                       const twin__store *store, twin_error *error)
+/* Records in the file are read as they are, unless they are few and lie anywhere. */
+static twin_status lend_block(struct twin__mail_lent *out, struct twin__mail_loan *loan, uint64_t block,
+                              uint64_t next, twin__store_txn *txn, const twin__store *store, twin_error *error)
 {
-    uint64_t first = remembered->first, next = first + remembered->count;
-    size_t count = (size_t)((next + BLOCK - 1) / BLOCK - first / BLOCK);
-    const unsigned char **blocks = malloc((count + 1) * sizeof *blocks);
-    if (!blocks)
-        return twin__fail_memory(error);
-    twin_status status = TWIN_OK;
-    for (size_t i = 0; i < count && first < next && status == TWIN_OK; i++)
-        status = get_block(&blocks[i], txn, SIGNATURES, first / BLOCK + i, next, store, error);
-    if (status != TWIN_OK) {
-        free(blocks);
-        return status;
+    const unsigned char *records;
+    twin_status status = get_block(&records, txn, MESSAGES, block, next, store, error);
+    if (status == TWIN_OK)
+        status = get_block(&out->signatures, txn, SIGNATURES, block, next, store, error);
+    if (status == TWIN_OK && (uintptr_t)records % _Alignof(struct twin__mail_record) != 0) {
+        memcpy(loan->last, records, (block_end(block, next) - block * BLOCK) * sizeof loan->last[0]);
+        records = (const unsigned char *)loan->last;
     }
-    remembered->lent = blocks;
-    return TWIN_OK;
+    out->records = (const void *)records;
+    return status;
 }
 
-void twin__mail_take_back_signatures(struct twin__remembered *remembered)
+/* Counts the messages of each label. */
+static bool count_lent(struct twin__model *model)
 {
-    free(remembered->lent);
-    remembered->lent = NULL;
+    struct twin__remembered *r = &model->remembered;
+    r->live = 0;
+    for (unsigned i = 0; i < model->label_count; i++)
+        model->labels[i].messages = 0;
+    for (uint64_t n = r->first; n < r->first + r->count; n++) {
+        const struct twin__mail_record *record = twin__remembered_at(r, n);
+        if (record->label >= model->label_count)
+            return false;
+        bool counts = !(record->flags & TWIN__MAIL_REMOVED);
+        model->labels[record->label].messages += counts;
+        r->live += counts;
+    }
+    return true;
+}
+
+twin_status twin__mail_lend_messages(struct twin__mail_loan *loan, struct twin__model *model, uint64_t next,
+                                     twin__store_txn *txn, const twin__store *store, twin_error *error)
+{
+    struct twin__remembered *r = &model->remembered;
+    size_t blocks = next > r->first ? (size_t)((next + BLOCK - 1) / BLOCK - r->first / BLOCK) : 0;
+    twin_status status = TWIN_OK;
+    loan->blocks = malloc((blocks + 1) * sizeof *loan->blocks);
+    if (!loan->blocks)
+        return twin__fail_memory(error);
+    for (size_t i = 0; i < blocks && status == TWIN_OK; i++)
+        status = lend_block(&loan->blocks[i], loan, r->first / BLOCK + i, next, txn, store, error);
+    if (status != TWIN_OK)
+        return status;
+    r->lent = loan->blocks;
+    r->count = (size_t)(next - r->first);
+    return count_lent(model) ? TWIN_OK : twin__store_fail_damaged(error, store, "a message");
 }
 
 uint64_t twin__mail_record_bytes(const struct twin__remembered *r)

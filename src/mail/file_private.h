@@ -28,10 +28,11 @@ bool twin__mail_check_fits(struct twin__bytes value, uint64_t key);
 twin_status twin__mail_save_messages(twin__store_txn *txn, const struct twin__remembered *remembered,
                                      const struct twin__mail_saved *saved, twin_error *error);
 
-/* Loads the messages up to number `next`, into a model that has labels and the first number. `bare`: without
- * signatures. */
-twin_status twin__mail_load_messages(struct twin__model *out, uint64_t next, bool bare, twin__store_txn *txn,
+/* Loads the messages up to number `next`, into a model that has labels and the first number; or lends them. */
+twin_status twin__mail_load_messages(struct twin__model *out, uint64_t next, twin__store_txn *txn,
                                      const twin__store *store, twin_error *error);
+twin_status twin__mail_lend_messages(struct twin__mail_loan *loan, struct twin__model *model, uint64_t next,
+                                     twin__store_txn *txn, const twin__store *store, twin_error *error);
 
 /* The bytes of the pages of the records; the others of their table are of texts. */
 uint64_t twin__mail_record_bytes(const struct twin__remembered *remembered);
@@ -63,10 +64,17 @@ twin_status twin__mail_save_weights(twin__store_txn *txn, unsigned label, const 
 void twin__mail_count_changes(uint32_t out[TWIN__MAIL_LEARNERS], unsigned label, const struct twin__mail_label *known,
                               const struct twin__mail_saved *saved);
 
-/* Into *saved, which has the numbers of records of changes, goes how long these are. */
+/* Increasing; NULL: all. */
+struct twin__mail_places {
+    const uint32_t *places;
+    size_t count;
+};
+
+/* The weights of these places, one after the other. Into *saved, which has the numbers of records of changes, goes how long
+ * these are. */
 twin_status twin__mail_load_weights(const struct twin__mail_label *known, unsigned label,
-                                    struct twin__mail_saved *saved, twin__store_txn *txn, const twin__store *store,
-                                    twin_error *error);
+                                    struct twin__mail_places wanted, struct twin__mail_saved *saved,
+                                    twin__store_txn *txn, const twin__store *store, twin_error *error);
 
 /* What is saved becomes what the learners know. */
 twin_status twin__mail_note_weights(struct twin__mail_saved *saved, unsigned label,

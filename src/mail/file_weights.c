@@ -200,8 +200,28 @@ twin_status twin__mail_note_weights(struct twin__mail_saved *saved, unsigned lab
 
 /* ---- reading */
 
-static twin_status load_whole(const struct weights *w, twin__store_txn *txn, const twin__store *store,
-                              twin_error *error)
+/* The floats of the places that are wanted, of those from `first` on. */
+static void take_part(const struct weights *w, struct twin__mail_places wanted, const char *floats, size_t first,
+                      size_t count)
+{
+    size_t size = w->width * sizeof(float), i = 0, end = wanted.count;
+    if (!wanted.places) {
+        memcpy(w->values + first * w->width, floats, count * size);
+        return;
+    }
+    while (i < end) { /* the first that is in it */
+        size_t middle = i + (end - i) / 2;
+        if (wanted.places[middle] < first)
+            i = middle + 1;
+        else
+            end = middle;
+    }
+    for (; i < wanted.count && wanted.places[i] < first + count; i++)
+        memcpy(w->values + i * w->width, floats + (wanted.places[i] - first) * size, size);
+}
+
+static twin_status load_whole(const struct weights *w, struct twin__mail_places wanted, twin__store_txn *txn,
+                              const twin__store *store, twin_error *error)
 {
     for (size_t part = 0; part * PART_BYTES < bytes_of(w); part++) {
         size_t length = part_length(w, part);
@@ -212,13 +232,16 @@ static twin_status load_whole(const struct weights *w, twin__store_txn *txn, con
         if (!value.at || value.length != TWIN__MAIL_CHECK_BYTES + length ||
             !twin__mail_check_fits(value, part_key(w, part)))
             return twin__store_fail_damaged(error, store, "its weights");
-        memcpy((char *)w->values + part * PART_BYTES, (const char *)value.at + TWIN__MAIL_CHECK_BYTES, length);
+        size_t size = w->width * sizeof(float);
+        take_part(w, wanted, (const char *)value.at + TWIN__MAIL_CHECK_BYTES, part * (PART_BYTES / size),
+                  length / size);
     }
     return TWIN_OK;
 }
 
 /* `places` has room for all. */
-static bool apply_changes(const struct weights *w, uint32_t *places, struct twin__bytes value)
+static bool apply_changes(const struct weights *w, struct twin__mail_places wanted, uint32_t *places,
+                          struct twin__bytes value)
 {
     const unsigned char *at = value.at, *end = at + value.length;
     if (value.length < CHANGES_HEAD)
@@ -229,13 +252,21 @@ static bool apply_changes(const struct weights *w, uint32_t *places, struct twin
     if (count > TWIN__FEATURE_PLACES || !twin__mail_get_places(&at, end, places, count) ||
         (size_t)(end - at) != count * size)
         return false;
-    for (uint32_t i = 0; i < count; i++, at += size)
-        memcpy(w->values + places[i] * w->width, at, size);
+    size_t k = 0;
+    for (uint32_t i = 0; i < count; i++, at += size) {
+        while (wanted.places && k < wanted.count && wanted.places[k] < places[i])
+            k++;
+        if (!wanted.places)
+            memcpy(w->values + places[i] * w->width, at, size);
+        else if (k < wanted.count && wanted.places[k] == places[i])
+            memcpy(w->values + k * w->width, at, size);
+    }
     return true;
 }
 
-static twin_status load_changes(const struct weights *w, struct twin__mail_saved_weights *saved, uint32_t *places,
-                                twin__store_txn *txn, const twin__store *store, twin_error *error)
+static twin_status load_changes(const struct weights *w, struct twin__mail_places wanted,
+                                struct twin__mail_saved_weights *saved, uint32_t *places, twin__store_txn *txn,
+                                const twin__store *store, twin_error *error)
 {
     saved->bytes = 0;
     for (uint32_t i = 0; i < saved->changes; i++) {
@@ -244,7 +275,7 @@ static twin_status load_changes(const struct weights *w, struct twin__mail_saved
         twin_status status = twin__store_get(&value, txn, TWIN__MAIL_WEIGHTS, key, error);
         if (status != TWIN_OK)
             return status;
-        if (!value.at || !twin__mail_check_fits(value, key) || !apply_changes(w, places, value))
+        if (!value.at || !twin__mail_check_fits(value, key) || !apply_changes(w, wanted, places, value))
             return twin__store_fail_damaged(error, store, "changes of its weights");
         saved->bytes += value.length;
     }
@@ -252,8 +283,8 @@ static twin_status load_changes(const struct weights *w, struct twin__mail_saved
 }
 
 twin_status twin__mail_load_weights(const struct twin__mail_label *known, unsigned label,
-                                    struct twin__mail_saved *saved, twin__store_txn *txn, const twin__store *store,
-                                    twin_error *error)
+                                    struct twin__mail_places wanted, struct twin__mail_saved *saved,
+                                    twin__store_txn *txn, const twin__store *store, twin_error *error)
 {
     uint32_t *places = malloc(TWIN__FEATURE_PLACES * sizeof *places);
     if (!places)
@@ -261,9 +292,9 @@ twin_status twin__mail_load_weights(const struct twin__mail_label *known, unsign
     twin_status status = TWIN_OK;
     for (int learner = 0; learner < twin__mail_learners(saved->version) && status == TWIN_OK; learner++) {
         const struct weights w = weights_of(known, label, learner);
-        status = load_whole(&w, txn, store, error);
+        status = load_whole(&w, wanted, txn, store, error);
         if (status == TWIN_OK)
-            status = load_changes(&w, &saved->weights[label][learner], places, txn, store, error);
+            status = load_changes(&w, wanted, &saved->weights[label][learner], places, txn, store, error);
     }
     free(places);
     return status;

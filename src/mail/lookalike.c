@@ -117,7 +117,7 @@ static void find_in_block(struct twin__neighbours *out, const struct twin__remem
     uint8_t heads[TWIN__MAIL_BLOCK][TWIN__MAIL_HEAD];
     uint32_t found[TWIN__MAIL_BLOCK];
     const uint8_t *slots = search->signature->slots;
-    const unsigned char *block = r->lent[begin / TWIN__MAIL_BLOCK - r->first / TWIN__MAIL_BLOCK];
+    const unsigned char *block = r->lent[begin / TWIN__MAIL_BLOCK - r->first / TWIN__MAIL_BLOCK].signatures;
     block += begin % TWIN__MAIL_BLOCK * TWIN__MAIL_SLOTS;
     for (size_t i = 0; i < end - begin; i++)
         memcpy(heads[i], block + i * TWIN__MAIL_SLOTS, TWIN__MAIL_HEAD);
@@ -136,7 +136,7 @@ static void find_in_block(struct twin__neighbours *out, const struct twin__remem
 
 static void find_lent(struct twin__neighbours *out, const struct twin__remembered *r, struct search *search)
 {
-    for (uint64_t end = r->first + r->count; end > r->first && r->lent && search->left;) {
+    for (uint64_t end = r->first + r->count; end > r->first && search->left;) {
         uint64_t begin = (end - 1) / TWIN__MAIL_BLOCK * TWIN__MAIL_BLOCK;
         begin = begin < r->first ? r->first : begin;
         find_in_block(out, r, begin, end, search);
@@ -150,7 +150,7 @@ void twin__remembered_nearest(struct twin__neighbours out[TWIN__MAIL_MAX_LABELS]
 {
     struct search search = { signature, near ? NEAR_HEAD : 0, near ? MOST_COMPARED : SIZE_MAX };
     memset(out, 0, TWIN__MAIL_MAX_LABELS * sizeof *out);
-    if (remembered->bare)
+    if (remembered->lent)
         find_lent(out, remembered, &search);
     else
         find_in_memory(out, remembered, &search);

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "mail/mail_private.h"
 
-enum { FEW_CHECKS = 16 }; /* for which signatures are not loaded and filters of senders not made */
+enum { FEW_CHECKS = 16 }; /* for which most of the model stays in the file */
 
 twin_status twin__mail_prepare(struct twin__mail_item *out, twin_mail *mail, const twin_message *message,
                                twin_error *error)
@@ -127,6 +127,12 @@ twin_status twin__mail_reload(twin_mail *mail, twin__store_txn *txn, uint64_t nu
     if (!fresh)
         return twin__fail_memory(error);
     twin_status status = twin__mail_load(&fresh->model, &fresh->saved, txn, number, mail->use, mail->store, error);
+    if (status == TWIN_OK && mail->use == TWIN__MAIL_FOR_FEW_CHECKS && fresh->saved.version < 3) {
+        mail->use = TWIN__MAIL_FOR_CHECKS; /* old files have other weights than those that are lent */
+        twin__model_clear(&fresh->model);
+        twin__mail_saved_clear(&fresh->saved);
+        status = twin__mail_load(&fresh->model, &fresh->saved, txn, number, mail->use, mail->store, error);
+    }
     if (status == TWIN_OK) {
         twin__model_clear(&mail->model);
         twin__mail_saved_clear(&mail->saved);
@@ -142,8 +148,8 @@ twin_status twin__mail_reload(twin_mail *mail, twin__store_txn *txn, uint64_t nu
     return status;
 }
 
-/* Brings the model up to date, unless there is something to commit. If the signatures are in the file, the transaction that
- * reads it is handed out when `reading` is not NULL. */
+/* Brings the model up to date, unless there is something to commit. If most of it is in the file, the transaction that reads
+ * it is handed out when `reading` is not NULL. */
 static twin_status refresh_for(twin__store_txn **reading, twin_mail *mail, twin_error *error)
 {
     twin__store_txn *txn;
@@ -168,6 +174,10 @@ static twin_status refresh_for(twin__store_txn **reading, twin_mail *mail, twin_
 
 twin_status twin__mail_refresh(twin_mail *mail, twin_error *error)
 {
+    if (mail->use == TWIN__MAIL_FOR_FEW_CHECKS) {
+        mail->use = TWIN__MAIL_FOR_CHECKS;
+        mail->stale = true;
+    }
     return refresh_for(NULL, mail, error);
 }
 
@@ -181,7 +191,7 @@ twin_status twin__mail_open(twin_mail **out, const char *path, enum twin__store_
     twin_status status = twin__store_open(&mail->store, path, &twin__mail_schema, access, error);
     if (status == TWIN_OK) {
         mail->stale = true;
-        status = twin__mail_refresh(mail, error);
+        status = refresh_for(NULL, mail, error);
     }
     if (status != TWIN_OK) {
         twin_mail_close(mail);
@@ -313,31 +323,31 @@ static bool is_trusted(const twin_bloom *trusted, const twin_message *message)
 
 twin_status twin__mail_load_for_checks(twin_mail *mail, twin_error *error)
 {
-    if (mail->use == TWIN__MAIL_FOR_FEW_CHECKS) {
-        mail->use = TWIN__MAIL_FOR_CHECKS;
-        mail->stale = true;
-    }
     twin_status status = twin__mail_refresh(mail, error);
     if (status == TWIN_OK && twin__model_make_filters(&mail->model) != TWIN_OK)
         return twin__fail_memory(error);
     return status;
 }
 
+/* `reading`: the transaction in which the file lends what it needs; NULL: all of the model is in memory. */
 static twin_status check(twin_mail_verdict *out, twin_mail *mail, const twin_message *message,
-                         twin_mail_check_options options, twin_error *error)
+                         twin_mail_check_options options, twin__store_txn *reading, twin_error *error)
 {
     struct twin__mail_item item;
+    struct twin__mail_loan loan = { 0 };
     twin_status status = twin__check_reserved(error, options.reserved, "a check");
     if (status == TWIN_OK)
         status = twin__mail_prepare(&item, mail, message, error);
-    if (status != TWIN_OK)
-        return status;
+    if (status == TWIN_OK && reading)
+        status = twin__mail_lend(&loan, &mail->model, &item, &mail->saved, reading, mail->store, error);
     bool trusted = is_trusted(options.trusted, message);
-    if (options.method == TWIN_MAIL_ALL && !trusted)
+    if (status == TWIN_OK && options.method == TWIN_MAIL_ALL && !trusted)
         *out = *twin__model_judge_once(&mail->model, &item);
-    else
+    else if (status == TWIN_OK)
         twin__model_judge(out, NULL, &mail->model, &item, options.method, trusted);
-    return TWIN_OK;
+    if (reading)
+        twin__mail_take_back(&loan, &mail->model);
+    return status;
 }
 
 twin_status twin_mail_check(twin_mail_verdict *out, twin_mail *mail, const twin_message *message,
@@ -350,13 +360,9 @@ twin_status twin_mail_check(twin_mail_verdict *out, twin_mail *mail, const twin_
     if (status == TWIN_OK)
         status = ++mail->checks > FEW_CHECKS ? twin__mail_load_for_checks(mail, error)
                                              : refresh_for(&reading, mail, error);
-    if (status == TWIN_OK && reading)
-        status = twin__mail_lend_signatures(&mail->model.remembered, reading, mail->store, error);
     if (status == TWIN_OK)
-        status = check(out, mail, message, options, error);
-    if (reading) {
-        twin__mail_take_back_signatures(&mail->model.remembered);
+        status = check(out, mail, message, options, reading, error);
+    if (reading)
         twin__store_end_read(reading);
-    }
     return status;
 }

@@ -129,6 +129,9 @@ twin_status twin_mail_known_at(twin_mail_known *out, twin_mail *mail, uint64_t n
     if (!out || !mail)
         return twin__fail_null(error, out ? "mail" : "out");
     const struct twin__remembered *r = &mail->model.remembered;
+    twin_status status = mail->use == TWIN__MAIL_FOR_FEW_CHECKS ? twin__mail_refresh(mail, error) : TWIN_OK;
+    if (status != TWIN_OK)
+        return status;
     if (!twin__remembered_has(r, number))
         return twin__fail(error, TWIN_EINVAL, "no message of this number is remembered");
     const struct twin__mail_record *record = twin__remembered_at(r, number);

@@ -365,11 +365,14 @@ twin_status twin__mail_load(struct twin__model *out, struct twin__mail_saved *sa
     twin_status status = load_format(out, &saved->version, txn, store, error);
     if (status == TWIN_OK)
         status = load_state(out, saved, txn, store, error);
+    if (use == TWIN__MAIL_FOR_FEW_CHECKS)
+        return status;
     if (status == TWIN_OK)
-        status = twin__mail_load_messages(out, saved->next, use == TWIN__MAIL_FOR_FEW_CHECKS, txn, store, error);
+        status = twin__mail_load_messages(out, saved->next, txn, store, error);
     for (unsigned i = 0; i < out->label_count && status == TWIN_OK; i++)
         if (twin__label_learns(&out->labels[i])) {
-            status = twin__mail_load_weights(&out->labels[i], i, saved, txn, store, error);
+            status = twin__mail_load_weights(&out->labels[i], i, (struct twin__mail_places){ 0 }, saved, txn, store,
+                                             error);
             if (status == TWIN_OK && saved->version < 3)
                 take_old_content(&out->labels[i]);
         }

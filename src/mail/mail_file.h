@@ -36,7 +36,7 @@ twin_status twin__mail_saved_update(struct twin__mail_saved *saved, struct twin_
 
 /* How much of a model is loaded. */
 enum twin__mail_use {
-    TWIN__MAIL_FOR_FEW_CHECKS, /* without signatures, which are then lent, and without a table of ids */
+    TWIN__MAIL_FOR_FEW_CHECKS, /* labels and thresholds; what else a message needs is lent */
     TWIN__MAIL_FOR_CHECKS,
     TWIN__MAIL_FOR_LEARNING,
 };
@@ -45,11 +45,21 @@ enum twin__mail_use {
 twin_status twin__mail_load(struct twin__model *out, struct twin__mail_saved *saved, twin__store_txn *txn,
                             uint64_t number, enum twin__mail_use use, const twin__store *store, twin_error *error);
 
-/* Lends the signatures in the file to a model loaded for few checks, until they are taken back, before the transaction
- * ends. */
-twin_status twin__mail_lend_signatures(struct twin__remembered *remembered, twin__store_txn *txn,
-                                       const twin__store *store, twin_error *error);
-void twin__mail_take_back_signatures(struct twin__remembered *remembered);
+/* What one check needs of the file. Begin with {0}. */
+struct twin__mail_loan {
+    struct twin__mail_lent *blocks;
+    struct twin__mail_record last[TWIN__MAIL_BLOCK]; /* of the last block, if it had to be copied */
+    uint32_t *places;                                /* of the item, as numbers among those that it has */
+    struct twin__content whole[TWIN_MAIL_MAX_LABELS][TWIN__JUDGES]; /* what the model had */
+    bool has_weights;
+};
+
+/* Lends to a model loaded for few checks what is in the file for one item, which is changed to fit, until it is taken back:
+ * also after a failure, and before the transaction ends. */
+twin_status twin__mail_lend(struct twin__mail_loan *loan, struct twin__model *model, struct twin__mail_item *item,
+                            struct twin__mail_saved *saved, twin__store_txn *txn, const twin__store *store,
+                            twin_error *error);
+void twin__mail_take_back(struct twin__mail_loan *loan, struct twin__model *model);
 
 /* Appends the beginning of a message's text; nothing if it was not kept. */
 twin_status twin__mail_load_text(twin_buffer *out, uint64_t number, twin__store_txn *txn, const twin__store *store,

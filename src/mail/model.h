@@ -114,6 +114,9 @@ double twin__trust_of(double share, double against);
 /* Which share of the words that are seen any label was taught, or others that share their places. */
 double twin__model_known(const struct twin__model *model, const struct twin__mail_item *item);
 
+/* So many of the first places are looked at to see how many are taken. */
+enum { TWIN__MAIL_LOOKED_AT = 512 };
+
 /* Whether the model has this step; all have all but for experiments. */
 bool twin__has_step(const struct twin__model *model, twin_mail_step step);
 

@@ -16,13 +16,7 @@ void twin__remembered_clear(struct twin__remembered *remembered)
     free(remembered->tails);
     free(remembered->map);
     free(remembered->touched);
-    free(remembered->lent);
     *remembered = (struct twin__remembered){ 0 };
-}
-
-static size_t place_of(const struct twin__remembered *r, uint64_t number)
-{
-    return r->start + (size_t)(number - r->first);
 }
 
 bool twin__remembered_has(const struct twin__remembered *remembered, uint64_t number)
@@ -31,15 +25,10 @@ bool twin__remembered_has(const struct twin__remembered *remembered, uint64_t nu
            !(twin__remembered_at(remembered, number)->flags & TWIN__MAIL_REMOVED);
 }
 
-struct twin__mail_record *twin__remembered_at(const struct twin__remembered *remembered, uint64_t number)
-{
-    return &remembered->records[place_of(remembered, number)];
-}
-
 struct twin__mail_signature twin__remembered_signature(const struct twin__remembered *remembered, uint64_t number)
 {
     struct twin__mail_signature out;
-    size_t i = place_of(remembered, number);
+    size_t i = twin__remembered_place(remembered, number);
     memcpy(out.slots, remembered->heads[i], TWIN__MAIL_HEAD);
     memcpy(out.slots + TWIN__MAIL_HEAD, remembered->tails[i], TWIN__MAIL_SLOTS - TWIN__MAIL_HEAD);
     return out;
@@ -93,7 +82,7 @@ static uint64_t find_slowly(const struct twin__remembered *r, uint64_t id)
 
 uint64_t twin__remembered_find(const struct twin__remembered *remembered, uint64_t id)
 {
-    if (remembered->bare)
+    if (remembered->lent)
         return find_slowly(remembered, id);
     if (!remembered->map_size)
         return UINT64_MAX;
@@ -117,10 +106,6 @@ static bool grow(struct twin__remembered *r, size_t capacity)
     if (!records)
         return false;
     r->records = records;
-    if (r->bare) {
-        r->capacity = capacity;
-        return true;
-    }
     void *heads = realloc(r->heads, capacity * sizeof *r->heads);
     if (!heads)
         return false;
@@ -133,9 +118,8 @@ static bool grow(struct twin__remembered *r, size_t capacity)
     return true;
 }
 
-twin_status twin__remembered_reserve(struct twin__remembered *remembered, size_t count, bool bare)
+twin_status twin__remembered_reserve(struct twin__remembered *remembered, size_t count)
 {
-    remembered->bare = bare;
     return count == 0 || grow(remembered, count) ? TWIN_OK : TWIN_ENOMEM;
 }
 
@@ -160,15 +144,13 @@ twin_status twin__remembered_add(struct twin__remembered *remembered, const stru
     struct twin__remembered *r = remembered;
     if (make_room(r) != TWIN_OK)
         return TWIN_ENOMEM;
-    if (!r->bare && 2 * (r->map_used + 1) > r->map_size && map_rebuild(r) != TWIN_OK)
+    if (2 * (r->map_used + 1) > r->map_size && map_rebuild(r) != TWIN_OK)
         return TWIN_ENOMEM;
     size_t i = r->start + r->count;
     bool removed = record->flags & TWIN__MAIL_REMOVED;
     r->records[i] = *record;
     r->live += !removed;
     r->count++;
-    if (r->bare)
-        return TWIN_OK;
     memcpy(r->heads[i], signature->slots, TWIN__MAIL_HEAD);
     memcpy(r->tails[i], signature->slots + TWIN__MAIL_HEAD, TWIN__MAIL_SLOTS - TWIN__MAIL_HEAD);
     if (!removed)
@@ -181,7 +163,7 @@ twin_status twin__remembered_remove(struct twin__remembered *remembered, uint64_
     if (!TWIN__ARRAY_GROW(&remembered->touched, &remembered->touched_capacity, remembered->touched_count, 1))
         return TWIN_ENOMEM;
     remembered->touched[remembered->touched_count++] = number;
-    struct twin__mail_record *record = twin__remembered_at(remembered, number);
+    struct twin__mail_record *record = &remembered->records[twin__remembered_place(remembered, number)];
     remembered->live -= !(record->flags & TWIN__MAIL_REMOVED);
     record->flags |= TWIN__MAIL_REMOVED;
     return TWIN_OK;

@@ -33,14 +33,19 @@ struct twin__mail_signature {
     uint8_t slots[TWIN__MAIL_SLOTS];
 };
 
-/* Begin with {0}. Record and signature of message `first` are at [start]. A bare one has no signatures and no table of ids: for
- * a few checks it is less work to read signatures where they are lent, and to visit all records. */
+/* Records and signatures of others, a block of TWIN__MAIL_BLOCK numbers after the other. */
+struct twin__mail_lent {
+    const struct twin__mail_record *records;
+    const unsigned char *signatures;
+};
+
+/* Begin with {0}. Record and signature of message `first` are at [start]. One that is lent has nothing of its own, and no table
+ * of ids: for a few checks it is less work to visit all records where they are. */
 struct twin__remembered {
     struct twin__mail_record *records;
     uint8_t (*heads)[TWIN__MAIL_HEAD];
     uint8_t (*tails)[TWIN__MAIL_SLOTS - TWIN__MAIL_HEAD];
-    bool bare;
-    const unsigned char **lent; /* to a bare one: signatures, in blocks of TWIN__MAIL_BLOCK numbers; NULL: none are */
+    const struct twin__mail_lent *lent; /* NULL: they are its own */
     size_t start, count, capacity;
     uint64_t first; /* number of the oldest */
     uint64_t live;  /* that are not removed */
@@ -55,13 +60,22 @@ void twin__remembered_clear(struct twin__remembered *remembered);
 bool twin__remembered_has(const struct twin__remembered *remembered, uint64_t number);
 
 /* The message with a number, which must be first .. first + count - 1. */
-struct twin__mail_record *twin__remembered_at(const struct twin__remembered *remembered, uint64_t number);
+static inline size_t twin__remembered_place(const struct twin__remembered *r, uint64_t number)
+{
+    return r->start + (size_t)(number - r->first);
+}
+static inline const struct twin__mail_record *twin__remembered_at(const struct twin__remembered *r, uint64_t number)
+{
+    return r->lent
+               ? &r->lent[number / TWIN__MAIL_BLOCK - r->first / TWIN__MAIL_BLOCK].records[number % TWIN__MAIL_BLOCK]
+               : &r->records[twin__remembered_place(r, number)];
+}
 struct twin__mail_signature twin__remembered_signature(const struct twin__remembered *remembered, uint64_t number);
 
 /* Makes room for so many in one that is empty. */
-twin_status twin__remembered_reserve(struct twin__remembered *remembered, size_t count, bool bare);
+twin_status twin__remembered_reserve(struct twin__remembered *remembered, size_t count);
 
-/* Adds a message at the end; the signature is not used of a bare one. TWIN_ENOMEM leaves everything as it was. */
+/* Adds a message at the end. TWIN_ENOMEM leaves everything as it was. */
 twin_status twin__remembered_add(struct twin__remembered *remembered, const struct twin__mail_record *record,
                                  const struct twin__mail_signature *signature);
 

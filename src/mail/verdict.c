@@ -339,14 +339,13 @@ double twin__model_known(const struct twin__model *model, const struct twin__mai
  * nearly all are, nothing can be said. */
 static double known_truly(const struct twin__model *model, double share)
 {
-    enum { LOOKED_AT = 512 };
     double most = 0;
     for (unsigned i = 0; i < model->label_count; i++) {
         const struct twin__linear_cell *cells = model->labels[i].content[TWIN__BY_ALL].cells;
         unsigned taken = 0;
-        for (unsigned place = 1; cells && place <= LOOKED_AT; place++)
+        for (unsigned place = 1; cells && place <= TWIN__MAIL_LOOKED_AT; place++)
             taken += cells[place].squares > 0;
-        most = fmax(most, (double)taken / LOOKED_AT);
+        most = fmax(most, (double)taken / TWIN__MAIL_LOOKED_AT);
     }
     static const double NEARLY_ALL = 0.95;
     return most > NEARLY_ALL ? share : fmax(1 - (1 - share) / (1 - most), 0);
