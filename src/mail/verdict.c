@@ -59,8 +59,8 @@ static const twin_mail_step_info steps[TWIN_MAIL_STEPS] = {
                             0 },
     [TWIN_MAIL_RIVAL] = { "rival", "The best label leads the second by less than 1: unsure.", 1 },
     [TWIN_MAIL_GROUNDS] = { "grounds",
-                            "What is seen, sender and lookalikes say less than .7 for the label, once what all "
-                            "messages have is taken off: unsure.",
+                            "What is seen, sender and lookalikes say less than .7 for spam, once what all messages "
+                            "have is taken off, or how the message came speaks against it: unsure.",
                             0.7 },
     [TWIN_MAIL_UNKNOWN_WORDS] = { "unknown",
                                   "Less of its words is known than of most mail, and grounds do not make up for it, "
