@@ -397,11 +397,11 @@ static bool is_argument(const char *name, const struct request_base *base, size_
 /* An input of a note that is not an argument; NULL: there is none. */
 static const char *input_left_out(const twin_buffer *note, const struct request_base *base)
 {
-    const char *end = note->bytes + note->length;
+    const char *item = note->length ? note->bytes : "", *end = item + note->length;
     size_t number = 0;
     if (note->length == 0 || end[-1] != 0)
         return NULL;
-    for (const char *item = note->bytes; item < end; item += strlen(item) + 1) {
+    for (; item < end; item += strlen(item) + 1) {
         const char *name = value_of(item, "input");
         if (name && !is_argument(name, base, number++))
             return name;

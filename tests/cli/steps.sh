@@ -251,6 +251,13 @@ run 0 dedup -q --resume --temp temp --include 't*.txt' hidden
 run 0 dedup -q --resume --temp temp --exclude two.txt --hidden hidden
 [ "$(wc -l <out)" = 2 ] && grep -q one out || fail "$asked: $(cat out)"
 
+# Signatures that are damaged can be made again.
+cp part-a.sig damaged.sig
+dd if=/dev/zero of=damaged.sig bs=1 seek=16 count=64 conv=notrunc status=none
+wrong 'damaged.sig: ' band damaged.sig -o damaged.cand
+run 0 sign -q part-a.jsonl -o damaged.sig
+[ ! -s err ] || fail "$asked: $(cat err)" # of a sanitizer
+
 # Without documents each step says so.
 : >none.jsonl
 for step in "sign none.jsonl -o none.sig" "band none.sig -o none.cand" "join none.sig none.cand -o none.pairs" \
