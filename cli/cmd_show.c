@@ -295,14 +295,28 @@ static bool print(const struct request *request, const struct shown *shown)
 
 /* ---- the command */
 
+/* What of the scheme only --method shows. */
+static const char *const of_signatures[] = { "hashes", "bands", "rows", "sketch", "seed" };
+static const char *const of_sets[] = { "shingle", "stop-words", "raw", "multiset" };
+
+/* The first of the options that was given; NULL: none. */
+static const char *first_given(const struct request_base *base, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (option_given(base, names[i]))
+            return names[i];
+    return NULL;
+}
+
 static bool load(struct shown *shown, const struct shared_options *shared)
 {
     const struct request_base *base = &shared->base;
     if (base->count == 3 && is_index(base->arguments[2])) {
-        if (option_given(base, "shingle") || option_given(base, "stop-words") || option_given(base, "raw") ||
-            option_given(base, "multiset"))
-            return refuse("an index compares documents by its own rule, so --shingle, --stop-words, --raw and "
-                          "--multiset do not apply");
+        const char *given = first_given(base, of_sets, sizeof of_sets / sizeof *of_sets);
+        if (!given)
+            given = first_given(base, of_signatures, sizeof of_signatures / sizeof *of_signatures);
+        if (given)
+            return refuse("an index compares documents by its own rule, so --%s does not apply", given);
         return load_index(shown, shared);
     }
     twin_progress progress = progress_begin(shared->quiet);
@@ -332,6 +346,9 @@ static int run_show(void *context)
         return fail("--sets: sets have no texts that could be shown");
     if (request->method && (request->side_by_side || request->context != SIZE_MAX))
         return fail("--method does not show differences, so --side-by-side and --context do not apply");
+    const char *unseen = first_given(&shared->base, of_signatures, sizeof of_signatures / sizeof *of_signatures);
+    if (unseen && !request->method)
+        return fail("--%s changes nothing without --method", unseen);
     if (request->permutations && shared->base.count)
         return fail("--permutations is an example of its own, without documents");
     if (!request->permutations && shared->base.count < 2)
@@ -361,8 +378,8 @@ const struct command command_show = {
              "keeps texts. Words that only the first document has are printed as [-old-], those that only the second "
              "has as {+new+}; on a terminal they are red and green. White space is not compared.\n\n"
              "The similarity is that of the shingles, as 'twinsift pairs' prints it.\n\n" ABOUT_INPUT,
-    .shared = "id-field text-field as hidden strict shingle stop-words raw multiset " TAKES_EXEC
-              " output no-sync json quiet",
+    .shared = "id-field text-field as hidden strict shingle stop-words raw multiset hashes bands rows sketch "
+              "seed " TAKES_EXEC " output no-sync json quiet",
     .options = options,
     .most = SIZE_MAX,
     .status = "0  done\n"

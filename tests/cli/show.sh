@@ -129,6 +129,8 @@ wrong 'does not show differences' --method -y a.txt c.jsonl
 wrong 'there is no document "none" in the input' one none c.jsonl
 wrong 'there is no document "none" in the index' one none k.twin
 wrong 'an index compares documents by its own rule' --shingle word:2 one 2 k.twin
+wrong '--bands does not apply' --method --bands 5 one 2 k.twin
+wrong '--rows changes nothing without --method' --rows 5 a.txt c.jsonl
 wrong 'the index does not keep texts' one 2 s.twin
 wrong "c.jsonl has 3 documents, not one; 'twinsift show A B c.jsonl' shows two of them by their ids" a.txt c.jsonl
 wrong 'missing.txt' a.txt missing.txt
