@@ -102,6 +102,17 @@ static void record_beside(struct record *record, struct exchange *exchange, stru
     twin_buffer_clear(&known);
 }
 
+/* The label under which this message was learnt, by which a change can be undone. */
+static void record_learnt(struct record *record, struct model_use *use, const twin_message *message)
+{
+    twin_mail_known known;
+    bool found;
+    if (twin_mail_find(&known, &found, use->mail, message, NULL) == TWIN_OK && found)
+        record_string(record, "learnt_as", known.label);
+    else
+        record_null(record, "learnt_as");
+}
+
 static void record_verdict(struct record *record, const twin_mail_verdict *verdict)
 {
     if (verdict->label)
@@ -135,6 +146,7 @@ static void check(struct exchange *exchange, struct model_use *use, twin_text ra
         record_id(&record, "id", id->text, id->is_number);
     record_verdict(&record, &verdict);
     if (explain) {
+        record_learnt(&record, use, message);
         record_evidence(&record, use->mail, NULL, &verdict);
         record_words(&record, use->mail, message, &verdict, *explain ? strtoul(explain, NULL, 10) : MAIL_MOST_WORDS);
         record_beside(&record, exchange, use, message, &verdict);

@@ -222,6 +222,10 @@ typedef struct twin_mail_known {
 } twin_mail_known;
 TWIN_API twin_status twin_mail_known_at(twin_mail_known *out, twin_mail *mail, uint64_t number, twin_error *error);
 
+/* Whether a message is remembered, and as what. One that was imported from elsewhere is not. */
+TWIN_API twin_status twin_mail_find(twin_mail_known *out, bool *found, twin_mail *mail, const twin_message *message,
+                                    twin_error *error);
+
 /* ---- sharing: between sites whose models have the same key */
 
 typedef struct twin_mail_export_options {

@@ -108,27 +108,44 @@ function named(files) {
   return isFolder ? seen.sort((p, q) => (p.name < q.name ? -1 : 1)) : seen;
 }
 
-// A line of JSON has an id and a text, as for the command; of other files each is a document.
+// Hold many documents, of which only the command knows how they are read.
+const elsewhere = /\.(csv|tsv|json|fa|fasta|gz|zst)$/i;
+
+// A line of JSON has an id and a text, as for the command; of other files each is a document. Of several with one id the
+// first counts. What is left out is named.
 async function documentsOf(files) {
-  const documents = [];
-  for (const { file, name } of named(files)) {
-    const text = await file.text();
+  const documents = [], left = [], all = named(files), seen = new Set();
+  const take = (id, text, name) => {
+    const good = typeof text === 'string' && ['string', 'number'].includes(typeof id) && !seen.has(String(id));
+    if (good) documents.push({ id, text });
+    else left.push(name);
+    seen.add(String(id));
+  };
+  for (const { file, name } of all) {
+    const text = elsewhere.test(name) ? '\0' : await file.text();
+    if (text.slice(0, 8000).includes('\0')) {
+      left.push(name);
+      continue;
+    }
     if (!/\.(jsonl|ndjson)$/i.test(name)) {
-      documents.push({ id: name, text });
+      take(name, text, name);
       continue;
     }
     text.split('\n').forEach((line, i) => {
-      let record;
+      if (!line.trim()) return;
+      const place = `${name}:${i + 1}`;
       try {
-        record = JSON.parse(line);
+        const { id, text: its } = JSON.parse(line);
+        take(id ?? (all.length === 1 ? i + 1 : place), its, place);
       } catch {
-        return;
+        left.push(place);
       }
-      if (typeof record?.text === 'string') documents.push({ id: String(record.id ?? `${name}:${i + 1}`), text: record.text });
     });
   }
-  return documents;
+  return { documents, left };
 }
+
+const SHOWN = 1000; // pairs in the table
 
 function sortable(pairs) {
   const columns = [['a', 'First'], ['b', 'Second'], ['similarity', 'Similarity']];
@@ -142,8 +159,8 @@ function sortable(pairs) {
     } }, title)));
   function draw() {
     const sign = down ? -1 : 1;
-    pairs.sort((p, q) => sign * (by === 'similarity' ? p[by] - q[by] : String(p[by]).localeCompare(String(q[by]))));
-    body.replaceChildren(...pairs.slice(0, 1000).map((pair) => el('tr', {}, el('td', {}, shown(pair.a)), el('td', {}, shown(pair.b)),
+    pairs.sort((p, q) => sign * (by === 'similarity' ? p[by] - q[by] : String(p[by]).localeCompare(String(q[by]), 'en', { numeric: true })));
+    body.replaceChildren(...pairs.slice(0, SHOWN).map((pair) => el('tr', {}, el('td', {}, shown(pair.a)), el('td', {}, shown(pair.b)),
       el('td', { class: 'number' }, pair.similarity.toFixed(4)))));
     columns.forEach(([name], i) => heads[i].setAttribute('aria-sort', name !== by ? 'none' : down ? 'descending' : 'ascending'));
   }
@@ -151,11 +168,11 @@ function sortable(pairs) {
   return el('div', { class: 'wide' }, el('table', {}, el('thead', {}, el('tr', {}, heads)), body));
 }
 
-// What was chosen, as one would write it in a shell: a file, or the folder of all.
+// What was chosen, as one would write it in a shell: files, or the folder of all.
 function operand(files) {
   const paths = files.map((file) => file.path || file.webkitRelativePath || file.name), top = paths[0].split('/')[0];
-  const name = paths.length === 1 ? paths[0] : paths.every((path) => path.startsWith(top + '/')) ? top : null;
-  return name == null ? 'FILE…' : /^[\w.,+@][\w.,+@/-]*$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`;
+  const names = paths.every((path) => path.startsWith(top + '/')) ? [top] : paths.length <= 20 ? paths : null;
+  return names == null ? 'FILE…' : names.map((name) => /^[\w.,+@][\w.,+@/-]*$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`).join(' ');
 }
 
 const counted = (count, noun) => `${count} ${noun}${count === 1 ? '' : 's'}`;
@@ -171,14 +188,18 @@ function inFolder() {
   let last = [];
 
   async function pairs() {
-    const documents = await documentsOf(last);
+    const { documents, left } = await documentsOf(last);
     if (!documents.length) return el('p', {}, 'There are no texts in it.');
     const lines = documents.map((one) => JSON.stringify(one)).join('\n');
     const answers = await ask('POST', '/v1/pairs?threshold=' + encodeURIComponent(threshold.value), lines, 'application/x-ndjson');
     const found = answers.at(-1);
     if (found.error) throw new Error(found.error.message);
+    left.push(...answers.slice(0, -1).map(({ error }) => String(documents[error.line - 1].id)));
     return [el('h3', {}, `${counted(found.pairs.length, 'pair')} in ${counted(found.groups.length, 'group')}, of ${counted(found.documents, 'document')}`),
-      found.incomplete ? el('p', {}, 'Only the first pairs are shown.') : null,
+      found.incomplete || found.pairs.length > SHOWN ? el('p', {}, found.incomplete ? 'There are more pairs than the server lists. ' : null,
+        `The table has ${SHOWN.toLocaleString('en')} at most.`) : null,
+      left.length ? el('p', { class: 'faint' }, 'Left out, as not a document or only for the command line: ',
+        left.slice(0, 10).flatMap((name, i) => [i ? ', ' : '', shown(name)]), left.length > 10 ? ` and ${left.length - 10} more.` : '.') : null,
       found.pairs.length ? sortable(found.pairs) : null,
       found.groups.length ? el('details', {}, el('summary', {}, 'Groups'), el('ul', {}, found.groups.map((group) =>
         el('li', {}, group.flatMap((id, i) => [i ? ', ' : '', shown(id)]))))) : null,

@@ -144,14 +144,21 @@ export function mailView() {
   // What was judged otherwise is corrected, which turns its near-copies, too.
   async function change(label, verdict) {
     const how = verdict.label != null && verdict.label !== label ? 'correct' : 'learn';
-    const { effect } = await ask('POST', `/v1/mail/${how}?` + parameters({ label }), body(), MAIL);
+    const taught = body(), of = parameters();
+    const { effect } = await ask('POST', `/v1/mail/${how}?` + parameters({ label }), taught, MAIL);
     const said = { learnt: 'Learnt as ', known: 'It was known already as ', corrected: 'Corrected to ' }[effect];
-    const undo = el('button', { onclick: () => fill(result, forget) }, 'Undo');
+    const undo = el('button', { onclick: () => fill(result, () => restore(taught, of, verdict.learnt_as)) }, 'Undo');
     return judge(el('p', { role: 'status' }, said, shown(label), '. ', effect === 'known' ? null : undo));
   }
 
-  async function forget() {
-    const { effect } = await ask('POST', '/v1/mail/forget?' + parameters(), body(), MAIL);
+  // What was learnt before is that again; what was not is forgotten.
+  async function restore(taught, of, before) {
+    if (before != null) {
+      of.set('label', before);
+      await ask('POST', '/v1/mail/correct?' + of, taught, MAIL);
+      return judge(el('p', { role: 'status' }, 'Learnt as ', shown(before), ' again.'));
+    }
+    const { effect } = await ask('POST', '/v1/mail/forget?' + of, taught, MAIL);
     return judge(el('p', { role: 'status' }, effect === 'forgotten'
       ? 'Forgotten: its sender and its text no longer count. What the words have taught stays, until other mail changes it.'
       : 'It was not known.'));

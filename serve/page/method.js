@@ -64,7 +64,9 @@ function compareView() {
     el('section', { class: 'card' }, el('h3', {}, '4. Candidates are verified'),
       el('div', { class: 'cards' }, [['Estimate', answer.estimate, 'share of equal slots'], ['Exact', answer.jaccard, 'what twinsift reports'],
         ['Containment', answer.containment, 'of the smaller in the larger']].map(([title, value, note]) =>
-        el('div', {}, el('strong', {}, title), el('p', { class: 'figure' }, percent(value)), el('p', { class: 'faint' }, note)))))];
+        el('div', {}, el('strong', {}, title), el('p', { class: 'figure' }, percent(value)), el('p', { class: 'faint' }, note)))),
+      el('p', {}, 'The same on the command line, of the texts in two files:'), el('code', { class: 'command' },
+        `twinsift show --method --shingle ${kind.value}:${width.input.value} --sketch classic --hashes ${answer.slots} --bands ${answer.bands} --rows ${answer.rows} FILE FILE`))];
   }
 
   const go = soon(() => fill(result, draw));
@@ -177,7 +179,7 @@ export function methodView() {
   return {
     element: el('div', {}, el('h2', {}, 'See how it works'),
       el('p', {}, 'Change anything: every figure is computed by the code that finds near-duplicates. On the command line, ',
-        el('code', {}, 'twinsift show'), ' and ', el('code', {}, 'twinsift plan'), ' print the same.'), parts.map((part) => part.element)),
+        el('code', {}, 'twinsift show --method'), ' and ', el('code', {}, 'twinsift plan'), ' print the same.'), parts.map((part) => part.element)),
     enter: () => parts.forEach((part) => part.go()),
   };
 }

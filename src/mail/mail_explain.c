@@ -138,3 +138,21 @@ twin_status twin_mail_known_at(twin_mail_known *out, twin_mail *mail, uint64_t n
     *out = (twin_mail_known){ .label = mail->model.labels[record->label].name, .time = record->time };
     return TWIN_OK;
 }
+
+twin_status twin_mail_find(twin_mail_known *out, bool *found, twin_mail *mail, const twin_message *message,
+                           twin_error *error)
+{
+    struct twin__mail_item item;
+    if (!out || !found || !mail || !message)
+        return twin__fail_null(error, !out ? "out" : !found ? "found" : !mail ? "mail" : "message");
+    *found = false;
+    twin_status status = twin__mail_refresh(mail, error);
+    if (status == TWIN_OK)
+        status = twin__mail_prepare(&item, mail, message, error);
+    if (status != TWIN_OK)
+        return status;
+    const struct twin__remembered *r = &mail->model.remembered;
+    uint64_t number = twin__remembered_find(r, item.id);
+    *found = number != UINT64_MAX && !(twin__remembered_at(r, number)->flags & TWIN__MAIL_IMPORTED);
+    return *found ? twin_mail_known_at(out, mail, number, error) : TWIN_OK;
+}

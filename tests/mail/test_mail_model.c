@@ -319,6 +319,13 @@ static void evidence_is_what_it_says(void **unused)
     assert_string_equal(known.label, "spam");
     assert_int_equal(known.time, 1007);
     assert_int_equal(twin_mail_known_at(&known, mail, 60, NULL), TWIN_EINVAL);
+    for (uint64_t i = 28; i < 32; i++) { /* of which 30 and 31 were not learnt */
+        bool found;
+        known = (twin_mail_known){ .label = NULL };
+        assert_int_equal(twin_mail_find(&known, &found, mail, message_of(i, false), NULL), TWIN_OK);
+        assert_true(found == (i < 30));
+        assert_true(found ? strcmp(known.label, "ham") == 0 && known.time == 1000 + (int64_t)i : !known.label);
+    }
 
     twin_mail_word words[5];
     size_t count = 5;

@@ -78,6 +78,15 @@ def try_messages(page, server):
     page.click("button:text-is('Not spam')")
     page.wait_for_selector("[role=status]:has-text('Corrected to')")
     check("good" in page.inner_text(".verdict"), "a correction turns the verdict")
+    page.click("button:text-is('Spam')")
+    page.wait_for_selector("[role=status]:has-text('Corrected to')")
+    page.fill("#message", page.input_value("#message") + " and more")
+    page.click("button:text-is('Undo')")
+    page.wait_for_selector("[role=status]:has-text('Learnt as ham again')")
+    check(server.get("/v1/mail").json["messages"] == before + 1, "undo learns again what was learnt before")
+    page.select_option("select[aria-label='An example']", "A parcel")
+    page.select_option("select[aria-label='An example']", "A prize")
+    until(page, lambda: "good" in page.inner_text(".verdict"))
     page.fill("#message", "Subject: plain\n\nonly a few words")
     page.keyboard.press("Control+Enter")
     settled(page)
@@ -133,6 +142,15 @@ def find(page):
     got = [row.split("\t") for row in page.locator("#pairs tbody tr").all_inner_texts()]
     check(sorted(got) == sorted(told), f"the pairs of a folder are the command's: {got[:3]} {told[:3]}")
     check(page.inner_text("#pairs .command") == "twinsift pairs --threshold 0.8 articles", "and for a folder")
+    text = sample("articles", "news", "lighthouse.txt").decode()
+    page.set_input_files("#files", [{"name": name, "mimeType": "text/plain", "buffer": body.encode()} for name, body in {
+        "a.txt": text, "it's b.md": text + " b", "c.csv": f"id,text\n1,{text}\n", "d.bin": "a\0b", "e.jsonl":
+        json.dumps({"text": text + " e"}) + "\nbad\n" + json.dumps({"id": "a.txt", "text": text}) + "\n"}.items()])
+    until(page, lambda: "of 3 documents" in page.inner_text("#pairs"))
+    check("Left out, as not a document or only for the command line: c.csv, d.bin, e.jsonl:2, e.jsonl:3." in page.inner_text("#pairs"),
+          f"what is left out is named: {page.inner_text('#pairs')[:300]}")
+    check("e.jsonl:1" in page.inner_text("#pairs tbody"), "a line without an id has its place")
+    check(page.inner_text("#pairs .command") == "twinsift pairs --threshold 0.8 a.txt 'it'\\''s b.md' c.csv d.bin e.jsonl", "files are named, and quoted")
     page.locator("#find-folder").evaluate("""(box) => {
         const dropped = new DataTransfer();
         dropped.items.add(new File(['{"id":1,"text":"a text that is dropped on the page"}\\n{"id":2,"text":"A text that is dropped on the page"}\\n'], "it's.jsonl"));

@@ -111,6 +111,13 @@ def method(server):
     check(all(s["common"] == (s["text"] in sets[1]) for s in detail["a"]["shingles"]), "common ones are marked")
     equal = [x == y for x, y in zip(detail["a"]["signature"], detail["b"]["signature"])]
     check(sum(equal) == detail["equal_slots"], "equal slots are counted")
+    for name in "a", "b":
+        with open(f"{name}.txt", "w", encoding="utf-8") as file:
+            file.write(texts[name == "b"])
+    told = json.loads(program(*"show --method --shingle char:9 --sketch classic --hashes 100 --bands 20 --rows 5 --json a.txt b.txt".split()))
+    check([told[name] for name in ("size_a", "size_b", "common", "slots", "slots_equal", "bands", "rows", "bands_equal", "estimate", "similarity")] ==
+          [detail[name] for name in ("a_shingles", "b_shingles", "common", "slots", "equal_slots", "bands", "rows")] +
+          [len(detail["matching_bands"]), round(detail["estimate"], 4), round(detail["jaccard"], 4)], f"show --method prints the same: {told}")
     bands = [i for i in range(20) if all(equal[i * 5:i * 5 + 5])]
     check(bands == detail["matching_bands"], f"bands match where all rows do: {bands}")
     winners = [[side["shingles"][i]["text"] for i in side["winners"]] for side in (detail["a"], detail["b"])]
