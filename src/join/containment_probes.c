@@ -273,10 +273,12 @@ static bool add_members(struct twin__set_index *index, const struct twin__prober
 {
     const struct batch *batch = prober->batch;
     for (size_t i = 0; i < batch->count; i++) {
+        if (!batch->taken[i].is_member)
+            continue;
         struct twin__divided_set set = batch->taken[i].set;
         set.bits = prober->workers[batch->taken[i].worker].store + batch->taken[i].at;
         set.rare = set.bits + prober->frequent->words;
-        if (batch->taken[i].is_member && !twin__set_index_add(index, (uint32_t)(batch->last - i), set))
+        if (!twin__set_index_add(index, (uint32_t)(batch->last - i), set))
             return false;
     }
     return true;

@@ -342,9 +342,11 @@ static void walk_list(const struct search *search, uint32_t number)
     const struct twin__set_index *index = search->index;
     struct twin__index_scratch *scratch = search->scratch;
     struct twin__set_postings postings = index->postings[number];
+    if (postings.count == 0)
+        return;
     const uint32_t *list = postings.count == 1 ? &postings.at : index->lists + postings.at;
-    size_t before = postings.count ? count_before(list, postings.count, search->query.end) : 0;
-    for (size_t i = before; i-- > 0 && list[i] >= search->query.begin;) {
+    for (size_t i = count_before(list, postings.count, search->query.end);
+         i-- > 0 && list[i] >= search->query.begin;) {
         uint8_t *hits = &scratch->hits[list[i]];
         scratch->met[scratch->met_count] = list[i];
         scratch->met_count += *hits == 0;

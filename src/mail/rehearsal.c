@@ -51,7 +51,8 @@ twin_status twin__rehearsal_add(struct twin__rehearsal *rehearsal, uint64_t numb
     uint32_t *at = message->places;
     for (int b = 0; b < TWIN__FEATURE_BLOCKS; b++) {
         message->counts[b] = features->counts[b];
-        memcpy(at, features->places[b], features->counts[b] * sizeof *at);
+        if (features->counts[b])
+            memcpy(at, features->places[b], features->counts[b] * sizeof *at);
         at += features->counts[b];
     }
     rehearsal->count += is_new;
