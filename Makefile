@@ -31,7 +31,8 @@ deps:
 	@tools/deps.sh
 
 build:
-	@command -v cmake >/dev/null || { echo 'make: cmake is missing; run make deps' >&2; exit 1; }
+	@for tool in cmake ninja gcc g++ pkg-config; do command -v $$tool >/dev/null || \
+		{ echo "make: $$tool is missing; run make deps" >&2; exit 1; }; done
 	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null
 	@cmake --build --preset release
 
