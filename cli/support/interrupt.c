@@ -2,12 +2,13 @@
 #include "interrupt.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <sys/time.h>
 
 enum { PATIENCE = 700000 }; /* microseconds until what does not stop is ended */
 
-static volatile sig_atomic_t arrived;
+static atomic_int arrived; /* the number of the signal; any thread may look */
 static void (*volatile clean_at_once)(void);
 
 /* With its default action, which is to end the program. */
