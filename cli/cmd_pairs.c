@@ -269,7 +269,12 @@ static bool find_similar(struct pairs_run *run, twin_progress progress)
 static bool print_pair(void *context, twin_match match)
 {
     struct pairs_run *run = context;
-    struct record record = record_begin(results(), run->request->shared.json);
+    const struct pairs_request *request = run->request;
+    /* Of equal texts of a base one is enough, or there would be more than --top of them. */
+    if (run->other && request->top && request->copies != TWIN_COPIES_ALL &&
+        twin_collection_firsts(run->collection)[match.a] != match.a)
+        return true;
+    struct record record = record_begin(results(), request->shared.json);
     record_document(&record, "a", run->collection, match.a);
     record_document(&record, "b", run->other ? run->other : run->collection, match.b);
     record_fixed(&record, "similarity", match.similarity, 4);

@@ -112,6 +112,14 @@ for bad in "--against all.txt" "--audit 3" "--memory 1G" "--resume" "--shingle w
     [ "$(wc -l < err.txt)" = 1 ] || fail "dedup --measure edit $bad: $(cat err.txt)"
 done
 
+# Of a base with copies no more than --top, unless all copies are wanted.
+printf '%s\n' 'Jane Smith' 'jane smith' 'JANE SMITH' 'John Smith' > base.txt
+printf '%s\n' 'jane smit' 'jane smit' > queries.txt
+prints "1${tab}1${tab}0.9474
+1${tab}2${tab}0.9474" --as lines --measure edit --top 1 base.txt --against queries.txt
+[ "$("$TWINSIFT" pairs -q --as lines --measure edit --top 1 --copies all base.txt --against queries.txt | wc -l)" = 6 ] ||
+    fail "--top 1 --copies all: not all copies"
+
 # The best of each document: the nearest neighbour of each number is the next, and of the last the one before.
 for i in 1 2 3 4 5 6; do
     echo "{\"id\":$i,\"text\":\"$(seq -s ' ' "$((i * i))" "$((i * i + 60))")\"}"
