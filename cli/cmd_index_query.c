@@ -4,6 +4,7 @@
  * and are printed at once. */
 #include "commands.h"
 #include "index_file.h"
+#include "pairs_run.h"
 #include "support/progress.h"
 #include "support/results.h"
 #include "support/usage.h"
@@ -13,7 +14,7 @@
 
 struct request {
     struct shared_options shared;
-    uint64_t top, most_compared;
+    uint64_t top, most_compared, audit;
     size_t max_edits; /* TWIN_EDIT_FAR: not given */
     bool per_label, show, stats;
 };
@@ -36,6 +37,9 @@ static const struct option_row options[] = {
       &option_count, AT(most_compared), .least = 1, .most = UINT32_MAX },
     { "show", 0, OPTIONS_OUTPUT, NULL, "also print the text of each match; needs an index with --keep text",
       &option_flag, AT(show) },
+    { "audit", 0, OPTIONS_OUTPUT, "N",
+      "of an index with --measure edit, measure recall: compare the first N queries with all texts", &option_count,
+      AT(audit), .least = 1, .most = UINT32_MAX },
     { "stats", 0, OPTIONS_OUTPUT, NULL, "report counts and time at the end", &option_flag, AT(stats) },
     { 0 },
 };
@@ -139,6 +143,7 @@ static int query_input(struct querying *querying, twin_index *index, const twin_
     uint64_t problems = 0;
     double start = seconds();
     twin_error error = { 0 };
+    twin_audit audit;
     twin_index_query_input_options wanted = { .query = { .threshold = threshold_of(&request->shared),
                                                          .top = request->top,
                                                          .per_label = request->per_label,
@@ -150,7 +155,9 @@ static int query_input(struct querying *querying, twin_index *index, const twin_
                                               .answer = print_answer,
                                               .problem = report_problem,
                                               .context = querying,
-                                              .progress = progress };
+                                              .progress = progress,
+                                              .audited = request->audit,
+                                              .audit = &audit };
     twin_status status = TWIN_OK;
     if (request->show)
         status = twin_index_view_create(&querying->view, index, &error);
@@ -168,6 +175,10 @@ static int query_input(struct querying *querying, twin_index *index, const twin_
     remark_empty(&querying->problems, querying->queries);
     if (querying->incomplete && !request->shared.quiet)
         warn_incomplete(index_path(&request->shared), querying->incomplete, request->most_compared);
+    if (request->audit)
+        print_audit(&audit,
+                    audit.documents == 1 ? "query compared with all texts" : "queries compared with all texts",
+                    request->shared.json);
     report_stats(querying, problems, start);
     return skipped_status(&request->shared, problems, querying->matches ? EXIT_YES : EXIT_NO);
 }
@@ -183,6 +194,9 @@ static int query(void *context, const struct index_run *run)
         return fail("%s: keeps no texts, so --show has nothing to show", index_path(shared));
     if (request->max_edits != TWIN_EDIT_FAR && !twin_index_options_of(run->index).by_edits)
         return fail("%s: compares sets, so --max-edits does not apply", index_path(shared));
+    if (request->audit && !twin_index_options_of(run->index).by_edits)
+        return fail("%s: compares sets; 'twinsift pairs --audit' measures the recall of their search",
+                    index_path(shared));
     if (!shared->quiet)
         warn_answers(index_path(shared), run->index, threshold_of(shared));
     int status = query_input(&querying, run->index, run->input, run->exec, run->progress);

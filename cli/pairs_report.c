@@ -29,11 +29,9 @@ static void print_audit_json(const twin_audit *audit)
     record_end(&record);
 }
 
-static void print_audit(const struct pairs_run *run)
+void print_audit(const twin_audit *audit, const char *compared, bool json)
 {
-    const twin_audit *audit = &run->audit;
-    fprintf(stderr, "audit: %" PRIu64 " document%s compared with all others, ", audit->documents,
-            plural(audit->documents));
+    fprintf(stderr, "audit: %" PRIu64 " %s, ", audit->documents, compared);
     if (audit->similar == 0)
         fputs("no similar pairs: recall cannot be estimated\n", stderr);
     else
@@ -44,7 +42,7 @@ static void print_audit(const struct pairs_run *run)
     if (audit->wrong)
         fprintf(stderr, "audit: %" PRIu64 " reported pair%s not similar\n", audit->wrong,
                 audit->wrong == 1 ? " is" : "s are");
-    if (run->request->shared.json)
+    if (json)
         print_audit_json(audit);
 }
 
@@ -183,7 +181,10 @@ static void print_stats(const struct pairs_run *run)
 void print_reports(const struct pairs_run *run)
 {
     if (run->request->audit)
-        print_audit(run);
+        print_audit(&run->audit,
+                    run->audit.documents == 1 ? "document compared with all others"
+                                              : "documents compared with all others",
+                    run->request->shared.json);
     if (run->request->stats && run->request->shared.json)
         print_stats_json(run);
     else if (run->request->stats)

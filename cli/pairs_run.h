@@ -44,8 +44,10 @@ static inline bool by_edits(const struct pairs_run *run)
 /* pairs_groups.c: prints what --groups, and --count, ask for. */
 twin_status print_groups(struct pairs_run *run);
 
-/* pairs_report.c: prints what --audit and --stats ask for. */
+/* pairs_report.c: prints what --audit and --stats ask for; and an audit, also of the queries of an index, of documents
+ * that were `compared` in some way. */
 void print_reports(const struct pairs_run *run);
+void print_audit(const twin_audit *audit, const char *compared, bool json);
 
 /* pairs_against.c: pairs of the documents of an input and those of an index, which is the one of --against. Returns
  * the exit status. */

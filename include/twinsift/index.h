@@ -46,7 +46,8 @@ typedef struct twin_index_options {
     twin_keep keep;
 
     /* Texts are compared by edit distance instead, such as names, titles and addresses. All that are within `edits` of a
-     * query (up to TWIN_INDEX_MOST_EDITS) are found, at any length; others most likely, through a forest. The scheme is
+     * query (up to TWIN_INDEX_MOST_EDITS) are found, at any length; of others, those of up to 64 characters too, if they are
+     * not more than 64 MiB together, and longer ones most likely, through a forest. The scheme is
      * that of their q-grams: shingles CHAR (AUTO: too; four characters if the width is 0), 64 slots if there are none. Texts are kept, whatever `keep` says. */
     bool by_edits;
     size_t edits;
@@ -230,6 +231,11 @@ typedef struct twin_index_query_input_options {
     void (*problem)(void *context, const twin_problem *problem);
     void *context;
     twin_progress progress; /* reports stage "querying" */
+
+    /* Of an index by edit distance: the recall, measured by comparing the first `audited` queries with all texts. With
+     * `top` only those most similar count. The counts are in `audit`. */
+    size_t audited;
+    twin_audit *audit;
     uint64_t reserved[TWIN_RESERVED];
 } twin_index_query_input_options;
 

@@ -1,14 +1,18 @@
 /* edit_query.c — the texts of an index that are near to a query by edit distance.
  *
  * All that are within the edits of the index share a segment with the query, and are found by it, whatever their length
- * (Pass-Join). When more edits are allowed, or a ratio that may be more, the forest proposes further ones: all trees are
- * climbed in step, from the leaf towards the root, as long as the candidates are not too many. They are compared in the
- * order of their equal slots, in rounds that double while at least a sixteenth of a round is near. Every text that is
- * reported has been compared exactly. */
+ * (Pass-Join). When more edits are allowed, or a ratio that may be more, short texts are all compared (edit_scan.c), and
+ * of long ones the forest proposes further ones: all trees are climbed in step, from the leaf towards the root, as long
+ * as the candidates are not too many. They are compared in the order of their equal slots, in rounds that double while at
+ * least a sixteenth of a round is near. Every text that is reported has been compared exactly.
+ *
+ * Short texts are also all compared, instead of looked up, once as many were read for the queries of a view as it would
+ * take to read all. */
 #include <stdlib.h>
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/stages.h"
 #include "edit_join/edit_join_private.h"
 #include "edit_join/segments.h"
 #include "index/edits.h"
@@ -24,6 +28,7 @@ struct search {
     twin_edit_join_options near; /* when another text is */
     size_t within;               /* edits that its segments allow for */
     size_t most;                 /* candidates of the forest that are compared */
+    bool scanned;                /* all short texts were compared */
     twin_edit_scratch scratch;
     struct ranked *ranked;
     size_t ranked_capacity;
@@ -233,7 +238,7 @@ static twin_status compare_all(struct search *search, struct twin__store_cursor 
     return status;
 }
 
-/* Those that are not among the first `hits`, in the order of their sets, with their equal slots. */
+/* Those that have not been compared, neither as the first `hits` nor as short texts, with their equal slots. */
 static twin_status rank(size_t *out, struct search *search, size_t hits, struct twin__store_cursor *members,
                         twin_error *error)
 {
@@ -250,7 +255,7 @@ static twin_status rank(size_t *out, struct search *search, size_t hits, struct 
         twin_status status = read_set(&set, search, number, view->signature, members, error);
         if (status != TWIN_OK)
             return status;
-        if (!set.size)
+        if (!set.size || (search->scanned && set.size <= TWIN__EDIT64))
             continue;
         if (!TWIN__ARRAY_GROW(&search->ranked, &search->ranked_capacity, count, 1))
             return twin__fail_memory(error);
@@ -312,23 +317,61 @@ static void sort_hits(twin_index_view *view)
         qsort(hits->items, hits->count, sizeof *hits->items, by_similarity);
 }
 
+/* Compares what shares a segment, or all short texts; *done: no other text can be near. */
+static twin_status find_surely(bool *done, struct search *search, struct twin__store_cursor *members,
+                               twin_error *error)
+{
+    twin_index_view *view = search->view;
+    const size_t count = search->text.count, most = most_edits(search);
+    const bool beyond = most > search->own->edits;
+    twin_status status = TWIN_OK;
+    search->within = beyond ? search->own->edits : most;
+    view->candidates.count = view->hits.count = 0;
+    if (count <= TWIN__EDIT64 && (beyond || view->read >= view->counts.sets))
+        status = twin__index_scan(&search->scanned, view, &search->text, search->near, error);
+    *done = search->scanned && twin__edit_join_reach(search->near, count) <= TWIN__EDIT64;
+    if (status == TWIN_OK)
+        status = *done ? each_once(view, error) : find_by_segments(search, error);
+    if (!search->scanned)
+        view->read += view->candidates.count;
+    *done = *done || !beyond;
+    return status == TWIN_OK ? compare_all(search, members, error) : status;
+}
+
 static twin_status find_near(bool *incomplete, struct search *search, struct twin__store_cursor *members,
                              twin_error *error)
 {
-    twin_index_view *view = search->view;
-    size_t most = most_edits(search), count;
-    search->within = most < search->own->edits ? most : search->own->edits;
-    view->candidates.count = view->hits.count = 0;
-    twin_status status = find_by_segments(search, error);
-    if (status == TWIN_OK)
-        status = compare_all(search, members, error);
-    if (status != TWIN_OK || most <= search->own->edits)
+    bool done;
+    size_t count;
+    twin_status status = find_surely(&done, search, members, error);
+    if (status != TWIN_OK || done)
         return status;
-    size_t hits = view->hits.count; /* in the order of their sets */
+    size_t hits = search->view->hits.count; /* in the order of their sets */
     status = find_by_forest(incomplete, search, error);
     if (status == TWIN_OK)
         status = rank(&count, search, hits, members, error);
     return status == TWIN_OK ? compare_ranked(search, count, error) : status;
+}
+
+static twin_status compare_everything(bool *incomplete, struct search *search, struct twin__store_cursor *members,
+                                      twin_error *error)
+{
+    struct twin__index_found *texts;
+    size_t count, n = search->text.count;
+    (void)incomplete;
+    (void)members;
+    search->view->hits.count = 0;
+    twin_status status = twin__index_list_texts(&texts, &count, search->view, SIZE_MAX, error);
+    for (size_t i = 0; i < count && status == TWIN_OK; i++) {
+        size_t m = texts[i].size;
+        bool is_near;
+        if (twin__edit_join_reach(search->near, n < m ? n : m) >= (n < m ? m : n))
+            status = compare_set(&is_near, search, texts[i], error);
+        if (status == TWIN_OK)
+            status = twin__poll();
+    }
+    free(texts);
+    return status;
 }
 
 /* Candidates of the forest, unless the caller says how many. */
@@ -347,8 +390,11 @@ static struct search search_of(twin_index_view *view, twin_index_query_options o
                             .most = options.most_compared ? options.most_compared : MOST_RANKED };
 }
 
-twin_status twin__index_query_edits(twin_index_answer *out, twin_index_view *view, twin_index_query_options options,
-                                    const twin_index_document *document, twin_error *error)
+typedef twin_status search_texts(bool *incomplete, struct search *search, struct twin__store_cursor *members,
+                                 twin_error *error);
+
+static twin_status run(twin_index_answer *out, twin_index_view *view, twin_index_query_options options,
+                       const twin_index_document *document, search_texts *find, twin_error *error)
 {
     struct search search = search_of(view, options);
     struct twin__store_cursor members = { 0 };
@@ -363,7 +409,7 @@ twin_status twin__index_query_edits(twin_index_answer *out, twin_index_view *vie
     if (status != TWIN_OK)
         status = twin__fail_status(error, status);
     else if (search.text.count)
-        status = find_near(&out->incomplete, &search, &members, error);
+        status = find(&out->incomplete, &search, &members, error);
     if (status == TWIN_OK && search.text.count) {
         sort_hits(view);
         status = twin__index_answer_fill(out, view, options, error);
@@ -373,4 +419,17 @@ twin_status twin__index_query_edits(twin_index_answer *out, twin_index_view *vie
     twin__edit_scratch_clear(&search.scratch);
     free(search.ranked);
     return status;
+}
+
+twin_status twin__index_query_edits(twin_index_answer *out, twin_index_view *view, twin_index_query_options options,
+                                    const twin_index_document *document, twin_error *error)
+{
+    return run(out, view, options, document, find_near, error);
+}
+
+twin_status twin__index_query_all(twin_index_answer *out, twin_index_view *view, twin_index_query_options options,
+                                  const twin_index_document *document, twin_error *error)
+{
+    out->count = out->ids.length = 0;
+    return run(out, view, options, document, compare_everything, error);
 }

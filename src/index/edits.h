@@ -12,6 +12,8 @@
 #ifndef TWIN_INDEX_EDITS_H
 #define TWIN_INDEX_EDITS_H
 
+#include <twinsift/edit_join.h>
+
 #include "base/scratch.h"
 #include "index/view.h"
 
@@ -35,8 +37,26 @@ twin_status twin__index_text_sign(uint32_t *signature, struct twin__index_text *
 uint32_t twin__index_segment(const twin_index *index, const struct twin__index_text *text, size_t at, size_t size,
                              size_t length, size_t segment);
 
-/* edit_query.c: a query of such an index, as twin__index_query_run(). */
+/* ---- edit_scan.c */
+
+/* All texts that are not empty and have at most `longest` characters, by number; to be freed, also after a failure. */
+twin_status twin__index_list_texts(struct twin__index_found **out, size_t *count, const twin_index_view *view,
+                                   size_t longest, twin_error *error);
+
+/* Adds all texts of up to 64 characters that are near to a query, which has no more, to view->candidates. *scanned becomes
+ * false, and nothing is added, if they are too many to be in memory. */
+twin_status twin__index_scan(bool *scanned, twin_index_view *view, const struct twin__index_text *query,
+                             twin_edit_join_options near, twin_error *error);
+void twin__index_short_texts_free(struct twin__index_short_texts *texts);
+
+/* ---- edit_query.c */
+
+/* A query of such an index, as twin__index_query_run(). */
 twin_status twin__index_query_edits(twin_index_answer *out, twin_index_view *view, twin_index_query_options options,
                                     const twin_index_document *document, twin_error *error);
+
+/* The same by comparing all texts. */
+twin_status twin__index_query_all(twin_index_answer *out, twin_index_view *view, twin_index_query_options options,
+                                  const twin_index_document *document, twin_error *error);
 
 #endif

@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/stages.h"
 #include "index/blocks.h"
 #include "index/draft.h"
+#include "index/edits.h"
 #include "index/verified.h"
 #include "index/view.h"
 #include "sketch/set.h"
@@ -68,6 +70,9 @@ static void end_read(twin_index_view *view)
     twin__index_lists_clear(&view->ids);
     twin__store_cursor_close(&view->kept);
     twin__store_end_read(view->txn);
+    twin__index_short_texts_free(view->short_texts);
+    view->short_texts = NULL;
+    view->read = 0;
     view->txn = NULL;
 }
 
@@ -209,6 +214,28 @@ twin_status twin__index_view_set(struct twin__index_set_record *out, bool *found
 {
     struct twin__index_source source = { view->index, view->txn };
     return twin__index_get_set(out, found, signature, source, set, error);
+}
+
+twin_status twin__index_each_set(const twin_index_view *view, twin__index_set_visit *visit, void *context,
+                                 twin_error *error)
+{
+    struct twin__store_cursor cursor;
+    struct twin__store_record record = { 0 };
+    uint64_t visited = 0;
+    twin_status status = twin__store_cursor_open(&cursor, view->txn, TWIN__INDEX_SETS, error);
+    if (status == TWIN_OK)
+        status = twin__store_move(&record, &cursor, TWIN__STORE_FIRST, error);
+    for (; status == TWIN_OK && record.value.at; visited++) {
+        status = twin__poll();
+        if (status == TWIN_OK)
+            status = visit(context, record, error);
+        if (status == TWIN_OK)
+            status = twin__store_move(&record, &cursor, TWIN__STORE_NEXT, error);
+    }
+    twin__store_cursor_close(&cursor);
+    return status == TWIN_OK && visited != view->counts.sets
+               ? twin__index_fail_damaged(error, view->index, "it has other sets than its counts say")
+               : status;
 }
 
 twin_status twin__index_view_document(struct twin__index_document_record *out, bool *found, twin_index_view *view,

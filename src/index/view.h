@@ -24,7 +24,9 @@ struct twin_index_view {
         uint64_t set, size, members;
     } * found; /* those that passed the gate */
     size_t found_capacity;
-    struct twin__query_hits hits; /* their documents are numbers in `found` */
+    struct twin__query_hits hits;                /* their documents are numbers in `found` */
+    struct twin__index_short_texts *short_texts; /* of an index by edits; NULL: not read yet */
+    uint64_t read;                               /* texts that were read one by one because they share a segment */
 };
 
 /* What a public call checks first: `out` and the view are given, and it could be renewed the last time. */
@@ -35,6 +37,11 @@ twin_status twin__index_view_set(struct twin__index_set_record *out, bool *found
                                  twin_index_view *view, uint64_t set, twin_error *error);
 twin_status twin__index_view_document(struct twin__index_document_record *out, bool *found, twin_index_view *view,
                                       uint64_t document, twin_error *error);
+/* Calls `visit` with the record of each set, in the order of their numbers, until it fails. */
+typedef twin_status twin__index_set_visit(void *context, struct twin__store_record record, twin_error *error);
+twin_status twin__index_each_set(const twin_index_view *view, twin__index_set_visit *visit, void *context,
+                                 twin_error *error);
+
 /* The text that is kept of a set that is not empty; it lives until the next one is read. */
 twin_status twin__index_view_text(twin_text *out, twin_index_view *view, uint64_t set, twin_error *error);
 

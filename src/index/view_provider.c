@@ -8,7 +8,6 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "base/stages.h"
 #include "index/view_provider.h"
 
 static uint64_t size_of(const struct twin__provider *provider, uint32_t i)
@@ -35,8 +34,9 @@ static bool has_room(struct twin__index_provider *sets, size_t slots)
            TWIN__ARRAY_GROW(&sets->signatures, &sets->signature_capacity, sets->count * slots, slots);
 }
 
-static twin_status load_set(struct twin__index_provider *sets, struct twin__store_record record, twin_error *error)
+static twin_status load_set(void *context, struct twin__store_record record, twin_error *error)
 {
+    struct twin__index_provider *sets = context;
     const twin_index *index = sets->views[0]->index;
     size_t slots = index->options.scheme.minhash.slots;
     struct twin__index_set_record set;
@@ -50,28 +50,6 @@ static twin_status load_set(struct twin__index_provider *sets, struct twin__stor
         return twin__fail(error, TWIN_ELIMIT, "%s: has more sets than can be paired", index->path);
     sets->sets[sets->count++] = (struct twin__index_provided_set){ record.key, set.size, set.first, set.members };
     return TWIN_OK;
-}
-
-static twin_status load_sets(struct twin__index_provider *sets, twin_error *error)
-{
-    twin_index_view *view = sets->views[0];
-    struct twin__store_cursor cursor;
-    struct twin__store_record record = { 0 };
-    uint64_t visited = 0;
-    twin_status status = twin__store_cursor_open(&cursor, view->txn, TWIN__INDEX_SETS, error);
-    if (status == TWIN_OK)
-        status = twin__store_move(&record, &cursor, TWIN__STORE_FIRST, error);
-    for (; status == TWIN_OK && record.value.at; visited++) {
-        status = twin__poll();
-        if (status == TWIN_OK)
-            status = load_set(sets, record, error);
-        if (status == TWIN_OK)
-            status = twin__store_move(&record, &cursor, TWIN__STORE_NEXT, error);
-    }
-    twin__store_cursor_close(&cursor);
-    return status == TWIN_OK && visited != view->counts.sets
-               ? twin__index_fail_damaged(error, view->index, "it has other sets than its counts say")
-               : status;
 }
 
 static int by_first(const void *a, const void *b)
@@ -136,7 +114,7 @@ static twin_status list_documents(struct twin__index_provider *sets, twin_error 
 twin_status twin__index_provider_init(struct twin__index_provider *out, twin_index_view **views, twin_error *error)
 {
     *out = (struct twin__index_provider){ .views = views };
-    twin_status status = load_sets(out, error);
+    twin_status status = twin__index_each_set(views[0], load_set, out, error);
     if (status == TWIN_OK)
         status = sort_by_first(out, error);
     if (status == TWIN_OK)

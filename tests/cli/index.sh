@@ -247,7 +247,7 @@ wrong '--hashes contradicts what was stored' query sets.twin --hashes 64 one.jso
 wrong '--keep contradicts what was stored' add sets.twin --keep text one.jsonl
 wrong '--sets contradicts what was stored' add sets.twin --sets rows.tsv
 wrong '--hash contradicts what was stored' query sets.twin --hash jenkins one.jsonl
-wrong "--audit does not apply to 'index query'; see 'twinsift index query --help'" query sets.twin --audit 3 one.jsonl
+wrong "--verify does not apply to 'index query'; see 'twinsift index query --help'" query sets.twin --verify none one.jsonl
 wrong "--top does not apply to 'index add'; see 'twinsift index add --help'" add sets.twin --top 3 one.jsonl
 wrong '--keep: "all" is not' create x.twin --keep all
 wrong 'sets have no text' create x.twin --sets --keep text
@@ -401,6 +401,12 @@ sort out | cmp -s - expected || fail "$asked: not those within two edits"
 run 0 query names.twin --as lines --threshold 0.95 asked.txt
 run 0 info names.twin
 has 'edit distance; all texts within 2 edits are found'
+run 0 query names.twin --as lines --threshold 0.8 --audit 5 asked.txt # beyond the two edits
+says 'audit: 5 queries compared with all texts'
+says 'audit: recall 1.0000'
+run 0 query names.twin --as lines --threshold 0.8 --audit 5 --json asked.txt
+has '{"audit":{"documents":5,'
+wrong 'compares sets' query --audit 5 sets.twin corpus.jsonl
 wrong 'edit distance' pairs names.twin
 wrong 'compares sets, so --max-edits' query --max-edits 1 sets.twin corpus.jsonl
 wrong 'needs --measure edit' create other.twin --max-edits 1

@@ -312,6 +312,103 @@ static void changes_are_seen(void **state)
     end();
 }
 
+/* Beyond the edits of the index short texts are all compared, in each view anew; of texts about as long as what is short,
+ * a forest proposes those that are longer. */
+static void short_texts_are_found_within_any_edits(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t least, most, letters;
+        double ratio;
+    } kinds[] = { { 1, 12, 3, .5 }, { 10, 40, 4, .75 }, { 30, 45, 20, .8 } };
+    struct score score = { 0 };
+    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+        size_t count = QUICK ? 90 : 300;
+        begin(1, 8);
+        draw_texts(count, kinds[k].least, kinds[k].most, kinds[k].letters, 21 + k);
+        add(0, count / 2);
+        query_all(&score, (twin_index_query_options){ .threshold = kinds[k].ratio }, 5, kinds[k].letters);
+        for (size_t i = 0; i < count / 2; i += 9)
+            remove_text(i);
+        add(count / 2, count);
+        query_all(&score, (twin_index_query_options){ .threshold = kinds[k].ratio }, 3, kinds[k].letters);
+        query_all(&score, within(3), 3, kinds[k].letters);
+        twin_index_query_options both = { .limit_edits = true, .edits = 6, .threshold = .6 };
+        query_all(&score, both, 3, kinds[k].letters);
+        end();
+    }
+    assert_true(score.near > (QUICK ? 1000 : 10000));
+    assert_int_equal(score.found, score.near);
+
+    begin(1, 0);
+    draw_texts(QUICK ? 100 : 300, 55, 75, 20, 6);
+    add(0, QUICK ? 100 : 300);
+    score = (struct score){ 0 };
+    query_all(&score, (twin_index_query_options){ .threshold = .85 }, 2, 20);
+    end();
+    print_message("about 64 characters: found %zu of %zu\n", score.found, score.near);
+    assert_true(score.found * 100 >= score.near * 99);
+}
+
+/* ---- the audit */
+
+static bool go_on(void *context, twin_text id, bool id_is_number, const twin_index_answer *answer)
+{
+    (void)id;
+    (void)id_is_number;
+    *(size_t *)context += answer->count;
+    return true;
+}
+
+/* It counts what there is, in the first queries only; and what the index does not find by itself is missed. */
+static void queries_are_audited(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/twinsift-audit-XXXXXX.txt";
+    begin(1, 8);
+    draw_texts(200, 100, 200, 4, 31);
+    add(0, 200);
+    int fd = mkstemps(path, 4);
+    FILE *file = fdopen(fd, "w");
+    struct score score = { 0 };
+    twin_index_view *view;
+    twin_index_query_options options = { .threshold = .85 };
+    assert_int_equal(twin_index_view_create(&view, world.index, NULL), TWIN_OK);
+    for (size_t i = 0; i < 40; i++) {
+        fprintf(file, "%s\n", world.texts[5 * i]);
+        if (i < 30)
+            query(&score, view, options, world.texts[5 * i]);
+    }
+    twin_index_view_free(view);
+    fclose(file);
+
+    const char *paths[] = { path };
+    twin_input *input;
+    twin_audit audit;
+    twin_error error = { 0 };
+    size_t answers = 0;
+    assert_int_equal(twin_input_open(&input, paths, 1, (twin_input_options){ .as = TWIN_INPUT_AS_LINES }, &error),
+                     TWIN_OK);
+    twin_index_query_input_options many = { .query = options,
+                                            .exec = { TWIN_EXEC_PTHREADS, 2 },
+                                            .answer = go_on,
+                                            .context = &answers,
+                                            .audited = 30,
+                                            .audit = &audit };
+    assert_int_equal(twin_index_query_input(NULL, world.index, input, many, &error), TWIN_OK);
+    twin_input_free(input);
+    assert_int_equal(audit.documents, 30);
+    assert_int_equal(audit.similar, score.near);
+    assert_int_equal(audit.found, score.found);
+    assert_int_equal(audit.wrong, 0);
+    assert_true(audit.recall == (double)score.found / (double)score.near);
+    assert_true(answers > score.found);
+    many.audit = NULL;
+    assert_int_equal(twin_index_query_input(NULL, world.index, NULL, many, &error), TWIN_EINVAL);
+    unlink(path);
+    end();
+}
+
 /* Beyond the edits of the index a forest proposes candidates: nearly all at a ratio of 0.9, and none that is false. */
 static void nearly_all_long_texts_at_a_ratio_are_found(void **state)
 {
@@ -359,6 +456,8 @@ int main(void)
         cmocka_unit_test(all_within_the_edits_of_the_index_are_found),
         cmocka_unit_test(the_edits_of_the_index_are_the_default),
         cmocka_unit_test(changes_are_seen),
+        cmocka_unit_test(short_texts_are_found_within_any_edits),
+        cmocka_unit_test(queries_are_audited),
         cmocka_unit_test(nearly_all_long_texts_at_a_ratio_are_found),
         cmocka_unit_test(what_makes_no_sense_is_refused),
     };
