@@ -25,7 +25,11 @@ static void print_nearest(twin_mail *mail, const char *what, const twin_mail_loo
         return;
     printf("    %-11s message %" PRIu64 ", similarity %.2f, learnt as %s on %s", what, nearest->number,
            nearest->similarity, known.label, mail_day(day, known.time));
-    printf(nearest->copies > 1 ? "; %" PRIu32 " copies\n" : "\n", nearest->copies);
+    if (nearest->copies > 1)
+        printf("; %" PRIu32 " copies", nearest->copies);
+    if (nearest->alike)
+        printf("; %" PRIu32 " with the same structure of HTML", nearest->alike);
+    printf("\n");
 }
 
 static void print_label(twin_mail *mail, const twin_mail_evidence *e)

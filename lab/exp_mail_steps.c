@@ -272,6 +272,7 @@ void exp_mail_steps(struct lab *lab)
                                  TWIN_MAIL_SENDERS,
                                  TWIN_MAIL_COPIES,
                                  TWIN_MAIL_ONE_REPORT,
+                                 TWIN_MAIL_STRUCTURE,
                                  TWIN_MAIL_RIVAL,
                                  TWIN_MAIL_GROUNDS,
                                  TWIN_MAIL_UNKNOWN_WORDS,

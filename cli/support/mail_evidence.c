@@ -33,6 +33,7 @@ static void record_nearest(struct record *record, twin_mail *mail, const char *n
     record_string(record, "label", known.label);
     record_fixed(record, "similarity", nearest->similarity, 4);
     record_count(record, "copies", nearest->copies);
+    record_count(record, "alike", nearest->alike);
     record_count(record, "time", (uint64_t)known.time);
     if (with_text)
         record_known_text(record, mail, nearest->number);

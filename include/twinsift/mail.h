@@ -118,6 +118,7 @@ typedef struct twin_mail_lookalike {
     double similarity; /* 0 .. 1; 0: there is none */
     uint64_t number;   /* of the message, in the order in which they were learnt */
     uint32_t copies;   /* known messages that are almost equal to the one checked */
+    uint32_t alike;    /* that have almost the same structure of HTML */
 } twin_mail_lookalike;
 
 /* The steps by which the filter learns and judges, in their order. */
@@ -132,6 +133,7 @@ typedef enum twin_mail_step {
     TWIN_MAIL_SENDERS,
     TWIN_MAIL_COPIES,
     TWIN_MAIL_ONE_REPORT,
+    TWIN_MAIL_STRUCTURE,
     /* what the scores lead to: the first that applies; but for the last two and LEARNT_ITSELF the message is unsure */
     TWIN_MAIL_NOTHING,
     TWIN_MAIL_LEARNT_ITSELF,

@@ -125,6 +125,9 @@ typedef struct twin_message {
     size_t part_count;
 
     uint32_t flags; /* of the enumeration above */
+
+    const uint64_t *elements; /* of HTML, where they begin: hashes of their names, of the first 4,096 */
+    size_t element_count;
 } twin_message;
 
 /* TWIN_OK if this build reads messages, otherwise TWIN_EUNSUPPORTED. */

@@ -212,6 +212,8 @@ static void start_element(struct twin__html *html, const struct twin__html_tag *
     style.is_silent |= element->is_silent;
     style.is_inside_hidden |= element->is_absent;
     add_links(html, tag);
+    if (html->sink->element)
+        keep(html, html->sink->element(html->sink->context, tag->hash));
     apply_attributes(&style, html, tag);
     note_gap(html, element->kind);
     html->opened = html->sink->text->length;

@@ -18,6 +18,9 @@ struct twin__html_sink {
 
     /* Takes the address of a link or a picture. NULL: none is wanted. */
     twin_status (*url)(void *context, twin_text url);
+
+    /* Takes the hash of the name of an element that begins. NULL: none is wanted. */
+    twin_status (*element)(void *context, uint64_t name);
     void *context;
 
     bool is_hiding, is_divided; /* set where text is hidden, or a word divided by elements without text */

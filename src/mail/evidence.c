@@ -12,6 +12,7 @@
 
 static const double SENDER_WEIGHT = 0.15;               /* of the log ratio of counts */
 static const double ONE_REPORT = 0.34, MOST_COPIES = 3; /* log odds of lookalikes: one, many */
+static const double SHAPE = 0.25;                       /* of what as many copies say: the same structure of HTML */
 static const double ALIKE = 0.7, COPY = 0.9; /* from where a lookalike counts; almost equal, as in lookalike.c */
 
 /* How far all features may say something else than what is seen: log odds. The share of lessons with another label than the
@@ -55,9 +56,14 @@ static void find_nearest(twin_mail_evidence *out, const struct twin__neighbours 
     for (unsigned i = 0; i < count; i++) {
         twin_mail_lookalike *best = i == label ? &out->nearest : &out->nearest_other;
         best->copies += near[i].copies;
+        best->alike += near[i].alike;
         if (near[i].count && near[i].similarities[0] > best->similarity) {
             best->similarity = near[i].similarities[0];
             best->number = near[i].numbers[0];
+        }
+        if (near[i].alike && near[i].alike_similarity > best->similarity) {
+            best->similarity = near[i].alike_similarity;
+            best->number = near[i].alike_number;
         }
     }
 }
@@ -91,6 +97,12 @@ static double weigh_copies(const twin_mail_lookalike *nearest, bool doubts_one)
     return ONE_REPORT * fmin(fmax((nearest->similarity - ALIKE) / (COPY - ALIKE), 0), 1);
 }
 
+/* The same template says less than the same words: whoever sends mail to many has one. */
+static double weigh_shape(uint32_t alike)
+{
+    return SHAPE * fmin(log(1 + (double)alike), MOST_COPIES);
+}
+
 static void weigh_lookalikes(twin_mail_evidence *out, const struct twin__neighbours *near,
                              const struct twin__model *model, unsigned label, twin_mail_method method)
 {
@@ -100,6 +112,8 @@ static void weigh_lookalikes(twin_mail_evidence *out, const struct twin__neighbo
         out->lookalike = 10 * compare_means(near, model->label_count, label);
     else if (twin__has_step(model, TWIN_MAIL_COPIES))
         out->lookalike = weigh_copies(&out->nearest, doubts_one) - weigh_copies(&out->nearest_other, doubts_one);
+    if (method == TWIN_MAIL_ALL && twin__has_step(model, TWIN_MAIL_STRUCTURE))
+        out->lookalike += weigh_shape(out->nearest.alike) - weigh_shape(out->nearest_other.alike);
 }
 
 /* ---- content */

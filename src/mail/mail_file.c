@@ -7,7 +7,8 @@
  *                                           messages; then how much of a message is usually known, and zero (doubles); not there, or of fewer labels, where earlier programs wrote
  *     messages    number / 256              check, then a record of 40 bytes for each number from 256·key on
  *                 2^62 + number / 16        the beginnings of texts, if they are kept: file_texts.c
- *     signatures  number / 256              check, then a signature of 128 bytes for each
+ *     signatures  number / 256              check, then a signature of 128 bytes for each: 112 of words, 16 of the structure of
+ *                                           HTML (all 255: none; earlier programs wrote 128 of words)
  *     weights     label · 2^32 + 2·c        check, then cells c·8188 .. of the linear learner: weight and squares, floats
  *                 label · 2^32 + 2·c + 1    check, then weights c·16376 .. of the second voter: floats
  *                 the same + 2^30           of the learners of what is seen

@@ -64,12 +64,13 @@ twin_status twin_message_reader_create(twin_message_reader **out, twin_message_o
     return TWIN_OK;
 }
 
-enum { BUFFERS = 8, KEEP_BYTES = 1 << 20 }; /* what a buffer may keep for the next message */
+enum { BUFFERS = 9, KEEP_BYTES = 1 << 20 }; /* what a buffer may keep for the next message */
 
 static void list_buffers(twin_buffer *out[BUFFERS], twin_message_reader *reader)
 {
-    twin_buffer *buffers[BUFFERS] = { &reader->raw,     &reader->text,      &reader->hidden, &reader->folded,
-                                      &reader->decoded, &reader->converted, &reader->value,  &reader->lines };
+    twin_buffer *buffers[BUFFERS] = { &reader->raw,    &reader->text,    &reader->hidden,
+                                      &reader->folded, &reader->decoded, &reader->converted,
+                                      &reader->value,  &reader->lines,   &reader->elements };
     memcpy(out, buffers, sizeof buffers);
 }
 
@@ -105,6 +106,7 @@ static void start(twin_message_reader *reader)
     twin__arena_reset(&reader->arena);
     reader->message = (twin_message){ .date = INT64_MIN };
     reader->raw.length = reader->text.length = reader->hidden.length = reader->folded.length = 0;
+    reader->elements.length = 0;
     if (reader->link_slots > 0)
         memset(reader->link_table, 0, reader->link_slots * sizeof reader->link_table[0]);
 }
@@ -306,6 +308,8 @@ static void finish(twin_message_reader *reader)
     message->hops = reader->hops;
     message->links = reader->links;
     message->parts = reader->parts;
+    message->elements = (const uint64_t *)(const void *)reader->elements.bytes;
+    message->element_count = reader->elements.length / sizeof message->elements[0];
     for (size_t i = 0; i < message->part_count; i++)
         reader->parts[i].text =
             (twin_text){ message->text.bytes + reader->stretches[i].begin, reader->stretches[i].length };

@@ -39,7 +39,7 @@ struct twin_message_reader {
     struct twin__known_hosts known_hosts;
 
     twin_buffer lines; /* the message, if its lines ended with CR LF */
-    twin_buffer raw, text, hidden, folded;
+    twin_buffer raw, text, hidden, folded, elements;
     twin_buffer decoded, converted, value; /* of one part or header */
 };
 

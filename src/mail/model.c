@@ -206,6 +206,8 @@ twin_status twin__model_prepare(struct twin__mail_item *out, struct twin__model 
     twin_status status = twin__features_make(&out->features, &out->opening, model->maker, message);
     if (status == TWIN_OK)
         out->signature = twin__mail_sign(model->hasher, &out->features);
+    if (status == TWIN_OK)
+        twin__mail_sign_shape(&out->signature, model->hasher, message->elements, message->element_count);
     return status;
 }
 

@@ -19,6 +19,7 @@ enum {
     MAX_FIELDS = 20,        /* Content headers of a part that are looked at */
     MAX_FIELD_BYTES = 4096, /* of a Content header */
     MAX_BOUNDARY = 256,     /* bytes; RFC 2046 allows 70 */
+    MAX_ELEMENTS = 4096,    /* of HTML that are told apart */
 };
 
 struct level {
@@ -204,10 +205,23 @@ static twin_status add_url(void *context, twin_text url)
     return twin__message_add_url(context, url);
 }
 
+static twin_status add_element(void *context, uint64_t name)
+{
+    twin_message_reader *reader = context;
+    if (reader->elements.length >= MAX_ELEMENTS * sizeof name)
+        return TWIN_OK;
+    return twin_buffer_append(&reader->elements, (const char *)&name, sizeof name);
+}
+
 /* What a person sees of the page goes to the reader's text, the rest to its hidden text. */
 static twin_status add_html(twin_message_reader *reader, twin_buffer *page)
 {
-    struct twin__html_sink sink = { &reader->text, &reader->hidden, append_seen, add_url, reader, false, false };
+    struct twin__html_sink sink = { .text = &reader->text,
+                                    .hidden = &reader->hidden,
+                                    .append = append_seen,
+                                    .url = add_url,
+                                    .element = add_element,
+                                    .context = reader };
     twin_status status = twin__html_show(reader->html, &sink, page);
     reader->message.flags |=
         (sink.is_hiding ? TWIN_MESSAGE_HIDDEN : 0) | (sink.is_divided ? TWIN_MESSAGE_DISGUISED : 0);

@@ -14,6 +14,7 @@ void twin__remembered_clear(struct twin__remembered *remembered)
     free(remembered->records);
     free(remembered->heads);
     free(remembered->tails);
+    free(remembered->shapes);
     free(remembered->map);
     free(remembered->touched);
     *remembered = (struct twin__remembered){ 0 };
@@ -28,9 +29,16 @@ bool twin__remembered_has(const struct twin__remembered *remembered, uint64_t nu
 struct twin__mail_signature twin__remembered_signature(const struct twin__remembered *remembered, uint64_t number)
 {
     struct twin__mail_signature out;
+    if (remembered->lent) {
+        const struct twin__mail_lent *block =
+            &remembered->lent[number / TWIN__MAIL_BLOCK - remembered->first / TWIN__MAIL_BLOCK];
+        memcpy(out.slots, block->signatures + number % TWIN__MAIL_BLOCK * TWIN__MAIL_SLOTS, TWIN__MAIL_SLOTS);
+        return out;
+    }
     size_t i = twin__remembered_place(remembered, number);
     memcpy(out.slots, remembered->heads[i], TWIN__MAIL_HEAD);
-    memcpy(out.slots + TWIN__MAIL_HEAD, remembered->tails[i], TWIN__MAIL_SLOTS - TWIN__MAIL_HEAD);
+    memcpy(out.slots + TWIN__MAIL_HEAD, remembered->tails[i], TWIN__MAIL_TAIL);
+    memcpy(out.slots + TWIN__MAIL_HEAD + TWIN__MAIL_TAIL, remembered->shapes[i], TWIN__MAIL_SHAPE);
     return out;
 }
 
@@ -114,6 +122,10 @@ static bool grow(struct twin__remembered *r, size_t capacity)
     if (!tails)
         return false;
     r->tails = tails;
+    void *shapes = realloc(r->shapes, capacity * sizeof *r->shapes);
+    if (!shapes)
+        return false;
+    r->shapes = shapes;
     r->capacity = capacity;
     return true;
 }
@@ -131,6 +143,7 @@ static twin_status make_room(struct twin__remembered *r)
         memmove(r->records, r->records + r->start, r->count * sizeof *r->records);
         memmove(r->heads, r->heads + r->start, r->count * sizeof *r->heads);
         memmove(r->tails, r->tails + r->start, r->count * sizeof *r->tails);
+        memmove(r->shapes, r->shapes + r->start, r->count * sizeof *r->shapes);
         r->start = 0;
         return TWIN_OK;
     }
@@ -152,7 +165,8 @@ twin_status twin__remembered_add(struct twin__remembered *remembered, const stru
     r->live += !removed;
     r->count++;
     memcpy(r->heads[i], signature->slots, TWIN__MAIL_HEAD);
-    memcpy(r->tails[i], signature->slots + TWIN__MAIL_HEAD, TWIN__MAIL_SLOTS - TWIN__MAIL_HEAD);
+    memcpy(r->tails[i], signature->slots + TWIN__MAIL_HEAD, TWIN__MAIL_TAIL);
+    memcpy(r->shapes[i], signature->slots + TWIN__MAIL_HEAD + TWIN__MAIL_TAIL, TWIN__MAIL_SHAPE);
     if (!removed)
         map_put(r, record->id, r->first + r->count - 1);
     return TWIN_OK;

@@ -13,6 +13,8 @@
 enum {
     TWIN__MAIL_SLOTS = 128, /* of a signature; a slot is one byte */
     TWIN__MAIL_HEAD = 16,   /* slots that are compared first */
+    TWIN__MAIL_SHAPE = 16,  /* the last slots: of the structure of HTML; the others are of words */
+    TWIN__MAIL_TAIL = TWIN__MAIL_SLOTS - TWIN__MAIL_HEAD - TWIN__MAIL_SHAPE,
     TWIN__MAIL_BLOCK = 256, /* messages that a file keeps together: those of numbers with the same number / 256 */
     TWIN__MAIL_MAX_LABELS = 32,
     TWIN__MAIL_REMOVED = 1 << 0,  /* a flag of a record: forgotten */
@@ -44,7 +46,8 @@ struct twin__mail_lent {
 struct twin__remembered {
     struct twin__mail_record *records;
     uint8_t (*heads)[TWIN__MAIL_HEAD];
-    uint8_t (*tails)[TWIN__MAIL_SLOTS - TWIN__MAIL_HEAD];
+    uint8_t (*tails)[TWIN__MAIL_TAIL];
+    uint8_t (*shapes)[TWIN__MAIL_SHAPE];
     const struct twin__mail_lent *lent; /* NULL: they are its own */
     size_t start, count, capacity;
     uint64_t first; /* number of the oldest */
@@ -88,10 +91,13 @@ void twin__remembered_drop_first(struct twin__remembered *remembered);
 
 /* ---- lookalikes */
 
-/* The signature of a message: of its words. The hasher has TWIN__MAIL_SLOTS slots. */
+/* The signature of a message: of its words, and of the elements of its HTML, if these are enough to be told from others. The
+ * hasher has TWIN__MAIL_SLOTS slots. */
 struct twin__mail_signature twin__mail_sign(const twin_minhash *hasher, const struct twin__features *features);
+void twin__mail_sign_shape(struct twin__mail_signature *out, const twin_minhash *hasher, const uint64_t *elements,
+                           size_t count);
 
-/* The share of equal items that two signatures show: 0 .. 1. */
+/* The share of equal words that two signatures show: 0 .. 1. */
 double twin__mail_similarity(const struct twin__mail_signature *a, const struct twin__mail_signature *b);
 
 enum { TWIN__MAIL_NEIGHBOURS = 5 };
@@ -101,7 +107,10 @@ struct twin__neighbours {
     uint64_t numbers[TWIN__MAIL_NEIGHBOURS]; /* the nearest first; of equals the latest first */
     double similarities[TWIN__MAIL_NEIGHBOURS];
     uint32_t count;
-    uint32_t copies; /* messages that are almost equal: reports of the same */
+    uint32_t copies;       /* messages that are almost equal: reports of the same */
+    uint32_t alike;        /* messages with almost the same structure of HTML */
+    uint64_t alike_number; /* the latest of these, and how similar its words are */
+    double alike_similarity;
 };
 
 /* The nearest messages of each label, out[label]. With `near` only those that look much alike are found, at a fraction

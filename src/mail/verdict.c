@@ -51,6 +51,8 @@ static const twin_mail_step_info steps[TWIN_MAIL_STEPS] = {
                             0.15 },
     [TWIN_MAIL_COPIES] = { "copies", "Almost equal messages count log(1 + how many), at most 3.", 3 },
     [TWIN_MAIL_ONE_REPORT] = { "one report", "A single almost equal message may be a mistake and counts .34.", 0.34 },
+    [TWIN_MAIL_STRUCTURE] = { "structure",
+                              "Messages with the same structure of HTML count .25 of what as many copies do.", 0.25 },
     /* the verdict: the first that applies */
     [TWIN_MAIL_NOTHING] = { "nothing", "Nothing was learnt yet: unsure.", 0 },
     [TWIN_MAIL_LEARNT_ITSELF] = { "learnt", "The message was learnt itself: it has its label.", 0 },

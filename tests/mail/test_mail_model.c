@@ -96,6 +96,50 @@ static void a_verdict_does_not_depend_on_the_one_before(void **unused)
     twin_mail_close(mail);
 }
 
+/* A table of offers: `rows` of them, with words and links that are new in each message. */
+static const twin_message *page_of(uint64_t number, int rows)
+{
+    static char text[ROOM];
+    uint64_t state = number;
+    int n = snprintf(text, ROOM, "From: a%d@b%d.example\nContent-Type: text/html\n\n<html><body><table><tr><td><h1>",
+                     (int)number, (int)number);
+    for (int i = 0; i < rows; i++)
+        n += snprintf(text + n, ROOM - (size_t)n,
+                      "<tr><td><a href='http://x%x.example/'><img src='y'><b>w%x</b></a><td><font><i>w%x</i></font>"
+                      "<td><span><u>w%x</u></span><p>w%x<hr>",
+                      (unsigned)twin__random_next(&state), (unsigned)twin__random_next(&state),
+                      (unsigned)twin__random_next(&state), (unsigned)twin__random_next(&state),
+                      (unsigned)twin__random_next(&state));
+    n += snprintf(text + n, ROOM - (size_t)n, "</table><ul><li><em>w%x<li><a href='z'>stop</a></ul><center><small>",
+                  (unsigned)twin__random_next(&state));
+    return read_bytes(text, (size_t)n);
+}
+
+/* Other words, other links, a row more: the structure is the same, in memory and where it is lent. */
+static void the_same_template_is_known(void **unused)
+{
+    (void)unused;
+    create_file((twin_mail_options){ 0 });
+    twin_mail *mail = open_file(TWIN_MAIL_WRITE);
+    twin_mail_verdict verdict;
+    for (uint64_t i = 0; i < 10; i++) {
+        assert_int_equal(twin_mail_learn(NULL, mail, page_of(i, 3), "spam", 1000, NULL), TWIN_OK);
+        learn(mail, i, false);
+    }
+    commit(mail);
+    for (int lent = 0; lent < 2; lent++) {
+        assert_int_equal(twin_mail_check(&verdict, mail, page_of(99, 4), (twin_mail_check_options){ 0 }, NULL),
+                         TWIN_OK);
+        assert_int_equal(verdict.evidence[0].nearest.alike, 10);
+        assert_int_equal(verdict.evidence[0].nearest.copies, 0);
+        assert_int_equal(verdict.evidence[0].nearest_other.alike, 0);
+        verdict = check(mail, 99, true); /* has no HTML */
+        assert_int_equal(verdict.evidence[0].nearest.alike, 0);
+        twin_mail_close(mail);
+        mail = lent ? NULL : open_file(TWIN_MAIL_READ);
+    }
+}
+
 static void a_correction_turns_the_message_and_its_copies(void **unused)
 {
     (void)unused;
@@ -365,6 +409,7 @@ int main(void)
         cmocka_unit_test(learning_twice_changes_nothing),
         cmocka_unit_test(a_header_more_is_the_same_message),
         cmocka_unit_test(a_verdict_does_not_depend_on_the_one_before),
+        cmocka_unit_test(the_same_template_is_known),
         cmocka_unit_test(a_correction_turns_the_message_and_its_copies),
         cmocka_unit_test(what_is_forgotten_is_nobodys_lookalike),
         cmocka_unit_test(a_flood_of_one_label_does_not_make_it_unsure),
