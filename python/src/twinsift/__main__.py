@@ -8,6 +8,7 @@ from typing import Any
 
 import twinsift
 
+from ._options import number_of
 from ._tables import Table, kind_of, open_table, same_kind, write_pairs
 
 _ABOUT = """Near-duplicates of tables: Parquet, Feather, CSV and JSON lines.
@@ -83,12 +84,10 @@ def _say(options: argparse.Namespace, words: str) -> None:
 
 def _comparable(value: Any) -> Any:
     """Numbers, also as strings, are compared as numbers; other strings are larger than numbers."""
-    if value is None or isinstance(value, bool):
-        return value
-    try:
-        return 0, float(value), ""
-    except (TypeError, ValueError):
-        return 1, 0.0, str(value)
+    if value is None or isinstance(value, bool) or value != value:
+        return None
+    number = number_of(value) if isinstance(value, str) else value if isinstance(value, (int, float)) else None
+    return (1, 0, str(value)) if number is None else (0, number, "")
 
 
 def _rank(table: Table, keep: str) -> dict[str, Any]:

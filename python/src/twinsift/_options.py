@@ -4,6 +4,7 @@ from __future__ import annotations
 import importlib
 import multiprocessing
 import operator
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Union
@@ -103,6 +104,19 @@ def real(name: str, value: Any) -> float:
         return float(value)
     except OverflowError:
         raise ValueError(f"{name} must be a number of usual size, not one of so many digits") from None
+
+
+_NUMBER = re.compile(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?", re.IGNORECASE | re.ASCII)
+
+
+def number_of(words: str) -> int | float | None:
+    """The number that a string is, by the rules of --keep FIELD:max."""
+    if not _NUMBER.fullmatch(words):
+        return None
+    try:
+        return int(words)
+    except ValueError:
+        return float(words)
 
 
 def choice(name: str, value: str, choices: tuple[str, ...]) -> int:

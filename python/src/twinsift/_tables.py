@@ -111,8 +111,10 @@ def _open(path: str, mode: str) -> BinaryIO:
     return gzip.open(path, mode) if path.endswith(".gz") else open(path, mode)  # type: ignore[return-value]
 
 
-def _without_surrogates(text: str) -> str:
+def without_surrogates(text: str) -> str:
     """With U+FFFD for lone ones, which escapes can name and texts cannot have."""
+    if text.isascii():
+        return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
@@ -135,7 +137,7 @@ class _Lines(Table):
             if not isinstance(record, dict) or name not in record:
                 raise ValueError(f'{self.paths[0]}: record {number + 1} has no field "{name}"')
             value = record[name]
-            found.append(_without_surrogates(value) if isinstance(value, str) and "\\u" in words else value)
+            found.append(without_surrogates(value) if isinstance(value, str) else value)
         return found
 
     column = values

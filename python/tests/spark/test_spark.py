@@ -131,14 +131,15 @@ def test_without_ids_rows_are_named_by_their_number(table, documents):
     assert dropped == {number: keeper for number, keeper in enumerate(truth.keeper) if keeper != number}
 
 
-def test_repeated_ids_are_left_out(spark, documents, tmp_path):
-    rows = [("a", "one text that is long enough"), ("b", "another, which is different"), ("a", "a third with the first's id"),
+def test_rows_may_have_the_same_id_or_none(spark, tmp_path):
+    rows = [("a", "one text that is long enough"), ("b", "another, which is different"), ("a", "third with the first's id"),
             (None, "no id"), (None, "nor here, but these are two"), ("c", "Another,  which is different")]
     spark.createDataFrame(rows, "id string, text string").coalesce(1).write.parquet(str(tmp_path / "rows"))
     result = twinsift.spark.dedup(spark.read.parquet(str(tmp_path / "rows")), id="id")
-    assert sorted(row.text[:5] for row in result.kept.collect()) == ["anoth", "no id", "nor h", "one t"]
+    assert sorted(row.text[:5] for row in result.kept.collect()) == ["anoth", "no id", "nor h", "one t", "third"]
     assert [tuple(row) for row in result.dropped.collect()] == [("c", "b", 1.0)]
-    assert result.report["repeated_ids"] == 1
+    found = twinsift.spark.pairs(spark.read.parquet(str(tmp_path / "rows")), id="id", shingle="char:1", threshold=0.01)
+    assert all((row.a, row.b) != ("a", "a") for row in found.collect())
 
 
 def test_a_large_group_is_decided_on_the_local_disk(table, documents):
@@ -233,6 +234,88 @@ def test_the_command_writes_the_records_that_are_kept(spark, files, program, tmp
     assert "exact copies" in capfd.readouterr().err
     assert main([*inputs, "-o", str(tmp_path / "out")]) == 2  # which is there
     assert main([*inputs, str(files / "table"), "--as", "auto", "-o", str(tmp_path / "no")]) == 2
+
+
+ODD_LINES = b"""
+{"id":"a","text":"the first of two texts that are nearly equal, number one"}
+{"id":"b","text":"the first of two texts that are nearly equal, number one!"}
+{"id":"c","text":12345678901234567}
+{"id":"d","text":12345678901234567}
+{"id":"e","text":{"x":"a nested object as text that is long"}}
+{"id":"f","text":["a list of texts, which is no text"]}
+{"id":"g","text":null}
+{"id":7,"text":"number seven has a text of its own here"}
+{"id":"7","text":"the string seven has another text of its own"}
+{"id":7.0,"text":"seven point nought is a third one of these"}
+{"id":true,"text":"an id that is true, with some text beside"}
+{"id":null,"text":"an id that is null, with other words beside"}
+{"id":["x"],"text":"an id that is a list, and something more to read"}
+{"id":"i","text":"lone \\ud800 surrogate in a text"}
+{"id":"j","text":"lone ? surrogate in a text"}
+{"id":"k","text":"twice","text":"the second of two fields of that name is longer"}
+{"id":"l","text":"the second of two fields of that name is longer"}
+{"text":"no id at all in this line, which is taken"}
+ {"id":"n","text":"blanks before the object"}
+{"id":"o","text":"tail"} {"id":"p"}
+[{"id":"q","text":"an array"}]
+{"id":"r","text":"a tab\tinside of a string is not JSON, strictly"}
+{"id":"s","text":"\\u0000 nul and \\u00e9"}
+{'id':'t','text':'single quotes are not JSON at all'}
+{"id":"u","text":"not a number, beside","score":NaN}
+{"id":"","text":"an empty id, which is a string"}
+{"id":"","text":"an empty id again, with other words in it"}
+{"id":"v","text":"ill \xff formed bytes in this one"}
+{"id":"w","text":"ill \xef\xbf\xbd formed bytes in this one"}
+{"id":"x","text":"a line that ends as on other systems"}\r
+{"id":"y",\r"text":"a line with a return between two of its fields"}
+{"id":"z","m":{"text":"nested"},"text":"the last line has no end"}"""
+
+
+@pytest.mark.parametrize("options", [[], ["--text-field", "m.text,text"]])
+def test_odd_lines_are_read_as_the_program_reads_them(spark, program, tmp_path, options):
+    from twinsift.spark.__main__ import main
+
+    (tmp_path / "odd.jsonl").write_bytes(ODD_LINES)
+    report, groups = tmp_path / "report.json", tmp_path / "groups"
+    files = ["--groups", str(groups), "--report", str(report)]
+    assert main([str(tmp_path / "odd.jsonl"), "-o", str(tmp_path / "out"), *options, *files]) == 0
+    done = subprocess.run(
+        [program, "dedup", "--stats", "-q", *options, tmp_path / "odd.jsonl", "-o", tmp_path / "kept.jsonl"],
+        check=True, capture_output=True, text=True,
+    )
+    kept = [line for path in (tmp_path / "out").glob("part-*") for line in path.read_bytes().splitlines(True)]
+    assert sorted(kept) == sorted((tmp_path / "kept.jsonl").read_bytes().splitlines(True))
+    ours, theirs = json.loads(report.read_text()), json.loads(done.stderr.splitlines()[-1])["stats"]
+    for count in ("documents", "kept", "skipped", "exact_copies", "near_copies"):
+        assert ours[count] == theirs[count], count
+
+
+VALUES = ["5", "-3", "1e3", "0.5", "9007199254740993", "9007199254740992", "true", "null", "[7]", '"5.5"', '" 7"', '"7 "',
+          '"2026-11-15"', '"2026-11-14T10:00"', '"abc"', '"ab"', '""', '"nan"', '"1_000"', '"\u00e9"', ""]
+
+
+@pytest.mark.parametrize("which", ["max", "min"])
+def test_values_of_any_kind_are_compared_as_in_the_program(spark, program, tmp_path, which):
+    from twinsift.spark.__main__ import main
+
+    generator = random.Random(4)
+    with open(tmp_path / "values.jsonl", "w", encoding="utf-8") as lines:
+        for number in range(300):
+            text = corpus.document(generator, 30)
+            for one in generator.sample(VALUES, 2):
+                score = f', "score": {one}' if one else ""
+                lines.write(f'{{"id": {generator.randrange(10**6)}, "text": "{text}"{score}}}\n')
+    assert main([str(tmp_path / "values.jsonl"), "-o", str(tmp_path / "out"), "--keep", f"score:{which}", "-q"]) == 0
+    subprocess.run([program, "dedup", "-q", "--keep", f"score:{which}", tmp_path / "values.jsonl", "-o", tmp_path / "kept.jsonl"], check=True)
+    kept = [line for path in (tmp_path / "out").glob("part-*") for line in path.read_bytes().splitlines(True)]
+    assert sorted(kept) == sorted((tmp_path / "kept.jsonl").read_bytes().splitlines(True))
+
+
+def test_the_latest_is_kept(spark):
+    df = spark.createDataFrame([(day, f"a text, the same one {day // 5}") for day in range(10)], "n int, text string")
+    dated = df.selectExpr("n", "text", "date_add(date'2026-09-28', n) AS day")
+    result = twinsift.spark.dedup(dated, order="n", keep="day:max", partitions=2)
+    assert sorted(row.n for row in result.kept.collect()) == [4, 9]
 
 
 def blocks_of(page):

@@ -50,6 +50,13 @@ def _bytes_of(size: int | str) -> int:
     return int(match[1]) << 10 * " kmgt".index(match[2] or " ")
 
 
+#: What the values of a column are compared as, by its type.
+_RANKED = {
+    "bigint": ("byte", "short", "integer", "long"), "double": ("float", "double", "decimal"),
+    "string": ("string", "varchar", "char", "date", "timestamp", "timestamp_ntz"),
+}
+
+
 def _rank(df: DataFrame, text: str, keep: str) -> tuple[str, bool, Any]:
     """Which rule that is, whether the largest is preferred, and of what."""
     from pyspark.sql import functions as F
@@ -64,8 +71,11 @@ def _rank(df: DataFrame, text: str, keep: str) -> tuple[str, bool, Any]:
         raise ValueError(f"keep must be first, last, longest, shortest, COLUMN:max or COLUMN:min, not {keep!r}")
     if column not in df.columns:
         raise ValueError(f'df has no column "{column}"; it has: {", ".join(df.columns)}')
-    whole = df.schema[column].dataType.typeName() in ("byte", "short", "integer", "long")
-    return "rank", which == "max", F.expr(f"try_cast(`{column}` AS {'bigint' if whole else 'double'})")
+    kind = df.schema[column].dataType.typeName()
+    to = next((to for to, kinds in _RANKED.items() if kind in kinds), None)
+    if to is None:
+        raise ValueError(f"keep={keep!r}: the column has values of type {kind}, not numbers, strings or times")
+    return "rank", which == "max", F.col(f"`{column}`").cast(to)
 
 
 class Deduplicated:
@@ -115,7 +125,7 @@ def dedup(
 
     `order` names the columns that say which document comes first, of which the first is kept; without it, documents are in
     the order of files, by name or as in `files`, and of rows in them. `keep` may be "last", "longest", "shortest",
-    "COLUMN:max" or "COLUMN:min". Of rows with the same `id` only the first counts; NULL is an empty text, and kept.
+    "COLUMN:max" or "COLUMN:min". NULL is an empty text, and kept. Rows may have the same `id`, which `dropped` names.
 
     `stage` is a folder that all executors see, for what the stages of the run write; a run that was killed goes on
     there. It may be left out in local mode. `partitions` are those of shuffles. A group of documents with more than
@@ -147,7 +157,8 @@ def pairs(
     **scheme: Any,
 ) -> DataFrame:
     """The similar pairs, verified, in columns a, b and similarity: those of :func:`twinsift.pairs`, in any order. a and b
-    are ids, or numbers of rows. Of texts with equal sets each is listed with the first of its kind.
+    are ids, or numbers of rows; of rows with the same id only the first is taken. Of texts with equal sets each is listed
+    with the first of its kind.
 
     The rows are in files of the stage, or without `stage` in temporary ones for as long as the DataFrame lives.
     """

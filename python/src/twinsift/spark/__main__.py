@@ -67,33 +67,29 @@ def _read(spark: SparkSession, options: argparse.Namespace) -> tuple[DataFrame, 
     if len(kinds) != 1 or None in kinds:
         raise ValueError("inputs must be of one kind, JSON lines or Parquet; --as says which")
     lines = kinds == {"jsonl"}
-    read: Any = spark.read.text if lines else lambda paths: spark.read.parquet(*paths)
+
+    def read(paths: list[str]) -> DataFrame:
+        # A carriage return is part of its line, and comes out with it.
+        return spark.read.text(paths, lineSep="\n") if lines else spark.read.parquet(*paths)
+
     files = [name for path in options.inputs for name in file_order(read([path]))]
     return read(options.inputs), list(dict.fromkeys(files)), lines
 
 
-def _parsed(lines: DataFrame, options: argparse.Namespace) -> DataFrame:
-    """The fields of JSON lines that matter beside the line, without lines that have no text."""
-    from pyspark.sql import functions as F
-
-    names = [options.text_field, options.id_field or "id"]
-    column, _, _ = options.keep.rpartition(":")
-    if column:
-        names.append(column)
-    schema = ", ".join(f"`{name}` string" for name in dict.fromkeys(names))
-    parsed = lines.withColumn("twinsift_json", F.from_json("value", schema))
-    fields = [F.col(f"twinsift_json.`{name}`").alias(name) for name in dict.fromkeys(names)]
-    return parsed.select("value", *fields).where(F.col(f"`{options.text_field}`").isNotNull())
-
-
 def _run(spark: SparkSession, options: argparse.Namespace) -> dict[str, Any]:
     rows, files, lines = _read(spark, options)
-    df = _parsed(rows, options) if lines else rows
-    name = options.id_field or ("id" if "id" in df.columns else None)
+    keep, text, name = options.keep, options.text_field, options.id_field or ("id" if "id" in rows.columns else None)
+    df = rows
+    if lines:
+        from ._lines import with_fields
+
+        column, _, which = keep.rpartition(":")
+        df = with_fields(rows, text, options.id_field or "id", column)
+        keep, text, name = f"twinsift_column:{which}" if column else keep, "twinsift_text", "twinsift_id"
     result = twinsift.spark.dedup(
-        df, text=options.text_field, id=name, files=files, keep=options.keep, chain=options.chain,
-        threshold=options.threshold, shingle=options.shingle, hashes=options.hashes, seed=options.seed,
-        stage=options.stage, partitions=options.partitions, group_bytes=options.group_bytes,
+        df, text=text, id=name, files=files, keep=keep, chain=options.chain, threshold=options.threshold,
+        shingle=options.shingle, hashes=options.hashes, seed=options.seed, stage=options.stage,
+        partitions=options.partitions, group_bytes=options.group_bytes,
     )
     if lines:
         result.kept.select("value").write.text(options.output)
@@ -103,7 +99,7 @@ def _run(spark: SparkSession, options: argparse.Namespace) -> dict[str, Any]:
         result.dropped.write.json(options.groups)
     report = dict(result.report)
     if lines:
-        report["skipped"] = rows.where("trim(value) != ''").count() - report["documents"] - report["repeated_ids"]
+        report["skipped"] = rows.where(r"value RLIKE '\\S'").count() - report["documents"]
     return report
 
 
@@ -126,9 +122,8 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"{report['documents']:,} documents: {report['exact_copies']:,} exact copies and "
               f"{report['near_copies']:,} near copies dropped, {report['kept']:,} kept; "
               f"largest group {report['largest_group']:,}", file=sys.stderr)
-        skipped = report.get("skipped", 0) + report["repeated_ids"]
-        if skipped:
-            print(f"{skipped:,} skipped, of which {report['repeated_ids']:,} have the id of an earlier one", file=sys.stderr)
+        if report.get("skipped"):
+            print(f"{report['skipped']:,} lines could not be read: left out", file=sys.stderr)
     return 0
 
 

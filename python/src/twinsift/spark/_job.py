@@ -57,7 +57,7 @@ class Job:
         with settings(df.sparkSession):
             documents, rows = numbered(df, text, order, files, self.stages, partitions or part_count(df))
             self.parts = partitions or max(2, -(-rows // _DOCUMENTS_PER_PART))
-            self.documents = self._without_repeated(documents)
+            self.documents = self._without_repeated(documents) if pairs else documents
             self._run()
         self.report["seconds"] = self.stages.seconds
 
@@ -120,7 +120,8 @@ class Job:
                 self.report[name] = max(before, value) if name in _GREATEST else before + value
 
     def _without_repeated(self, documents: DataFrame) -> DataFrame:
-        """Of documents with the same id the first; the others are left out, as the program does."""
+        """Of documents with the same id the first; pairs of the others would be of nobody knows which, so that the
+        program, too, leaves them out there."""
         from pyspark.sql import functions as F
 
         self.report["repeated_ids"] = 0

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import mmap
 import os
+import struct
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
@@ -16,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from .. import _core
-from .._options import texts_of
+from .._options import number_of, texts_of
 
 #: From so many rows of equal key on, a bucket is a star; see shards.h.
 LARGE_BUCKET = 64
@@ -37,21 +38,49 @@ class Rule(NamedTuple):
     group_bytes: int = 1 << 30
 
     def ranks(self, column: Any) -> np.ndarray[Any, Any]:
-        """Whole numbers, of which the smallest is preferred; missing ones come last."""
+        """Strings of bytes, of which the smallest is preferred; missing values come last."""
+        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+            return np.array([self._rank(value) for value in column.to_pylist()], dtype="S")
         missing = np.asarray(column.is_null(nan_is_null=True).to_pylist(), bool)
         values = column.fill_null(0).to_numpy(zero_copy_only=False)
-        if values.dtype == np.float64:  # whose bits, but for the sign, are in the order of the numbers
-            bits = (values + 0.0).view(np.int64)
-            values = bits ^ ((bits >> 63) & np.int64(0x7FFFFFFFFFFFFFFF))
-        ranks = ~values if self.largest else values
-        return np.where(missing, np.iinfo(np.int64).max, ranks)
+        if values.dtype == np.float64:
+            values = _ordered((values + 0.0).view(np.int64))
+        ranks = np.empty(len(values), [("place", "u1"), ("value", ">u8")])
+        ranks["place"] = np.where(missing, MISSING, PRESENT)
+        ranks["value"] = (~values if self.largest else values).view(np.uint64) ^ np.uint64(1 << 63)
+        ranks["value"][missing] = 0
+        return ranks.view("S9")
+
+    def _rank(self, value: str | None) -> bytes:
+        """Numbers are smaller than other strings, as for the program."""
+        if value is None:
+            return bytes([MISSING])
+        number = number_of(value)
+        if number is None:
+            body = b"\1" + value.encode()
+        else:  # a double, and how far a whole number is from it, which may have more digits
+            double = float(number)
+            [bits] = np.array([double + 0.0]).view(np.int64)
+            rest = number - int(double) if isinstance(number, int) and abs(number) < 1 << 64 else 0
+            body = b"\0" + (int(_ordered(bits)) + (1 << 63)).to_bytes(8, "big") + (rest + (1 << 15)).to_bytes(2, "big")
+        return bytes([PRESENT]) + (body.translate(_REVERSED) + b"\xff" if self.largest else body)
 
 
-def signed_type(bands: int, sketch: int, id_bytes: int = 0, ranked: bool = False) -> np.dtype[Any]:
-    """A signed document: the digest of its normalised text, its number, and what candidates are found by."""
+PRESENT, MISSING = 1, 2
+_REVERSED = bytes(range(255, -1, -1))
+
+
+def _ordered(bits: Any) -> Any:
+    """Bits of doubles as whole numbers in the order of the doubles."""
+    return bits ^ ((bits >> 63) & np.int64(0x7FFFFFFFFFFFFFFF))
+
+
+def signed_type(bands: int, sketch: int, rank: int = 0, id: int = 0) -> np.dtype[Any]:
+    """A signed document: the digest of its normalised text, its number, and what candidates are found by; with room for
+    a rank and an id of so many bytes, unless these are 0."""
     fields: list[Any] = [("low", "<u8"), ("high", "<u8"), ("doc", "<i8")]
-    if ranked:
-        fields += [("rank", "<i8"), ("raw_high", "<u8"), ("raw_low", "<u8"), ("id", f"S{max(1, id_bytes)}")]
+    if rank:
+        fields += [("rank", f"S{rank}"), ("raw_high", "<u8"), ("raw_low", "<u8"), ("id", f"S{id}")]
     return np.dtype([*fields, ("keys", "<u8", (bands,)), ("sketch", "u1", (sketch,))])
 
 
@@ -115,16 +144,17 @@ class Signing:
         texts = texts_of(batch.column("text"))
         digests, keys, sketches, empty = map(np.asarray, _core.shard_sign(signer, texts))
         used = np.flatnonzero(~empty)
-        ranked = self.rule.keep == "rank"
-        ids = np.array([]) if not ranked else _id_bytes(batch.column("id"))
-        rows = np.empty(len(used), signed_type(keys.shape[1], sketches.shape[1], ids.itemsize if ranked else 0, ranked))
+        room: tuple[int, ...] = ()
+        if self.rule.keep == "rank":
+            ranks, ids = self.rule.ranks(batch.column("rank")), _id_bytes(batch.column("id"))
+            room = ranks.itemsize, ids.itemsize
+        rows = np.empty(len(used), signed_type(keys.shape[1], sketches.shape[1], *room))
         rows["low"], rows["high"] = digests[used, 0], digests[used, 1]
         rows["doc"] = batch.column("doc").to_numpy()[used]
         rows["keys"], rows["sketch"] = keys[used], sketches[used]
-        if ranked:
+        if room:
             raw = np.asarray(_core.shard_digests(texts))
-            rows["raw_high"], rows["raw_low"], rows["id"] = raw[used, 0], raw[used, 1], ids[used]
-            rows["rank"] = self.rule.ranks(batch.column("rank"))[used]
+            rows["raw_high"], rows["raw_low"], rows["id"], rows["rank"] = raw[used, 0], raw[used, 1], ids[used], ranks[used]
         return rows, len(empty) - len(used)
 
     def _pack(self, waiting: list[np.ndarray[Any, Any]], salts: np.ndarray[Any, Any]) -> Iterator[pa.RecordBatch]:
@@ -140,10 +170,13 @@ class Signing:
         }, len(parts))
 
 
+_ROOM = struct.Struct("<ii")
+
+
 def _packed(rows: np.ndarray[Any, Any]) -> bytes:
-    """With the room for ids behind the rows, if they have ids."""
-    width = rows.dtype["id"].itemsize.to_bytes(4, "little") if "id" in (rows.dtype.names or ()) else b""
-    return rows.tobytes() + width
+    """With the room for ranks and ids behind the rows, if they have these."""
+    ranked = "id" in (rows.dtype.names or ())
+    return rows.tobytes() + (_ROOM.pack(rows.dtype["rank"].itemsize, rows.dtype["id"].itemsize) if ranked else b"")
 
 
 def _id_bytes(column: Any) -> np.ndarray[Any, Any]:
@@ -151,8 +184,9 @@ def _id_bytes(column: Any) -> np.ndarray[Any, Any]:
 
 
 def _joined(blocks: list[np.ndarray[Any, Any]]) -> np.ndarray[Any, Any]:
-    """Of types that differ at most in the room for ids."""
-    widest = max((block.dtype for block in blocks), key=lambda one: one.itemsize)
+    """Of types that differ at most in the room for ranks and ids."""
+    first = blocks[0].dtype
+    widest = [(name, max((block.dtype[name] for block in blocks), key=lambda one: one.itemsize)) for name in first.names or ()]
     return np.concatenate([block.astype(widest, copy=False) for block in blocks])
 
 
@@ -182,11 +216,10 @@ class Banding:
             yield self._batch(list(self._band(firsts[begin : begin + _BANDED_AT_ONCE], salts)))
 
     def _unpack(self, value: bytes) -> np.ndarray[Any, Any]:
-        ranked = self.rule.keep == "rank"
-        if not ranked:
+        if self.rule.keep != "rank":
             return np.frombuffer(value, signed_type(self.bands, self.sketch))
-        width = int.from_bytes(value[-4:], "little")
-        return np.frombuffer(value[:-4], signed_type(self.bands, self.sketch, width, True))
+        room = _ROOM.unpack(value[-_ROOM.size :])
+        return np.frombuffer(value[: -_ROOM.size], signed_type(self.bands, self.sketch, *room))
 
     def _fold(self, rows: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
         """The preferred one of each text, and pairs (copy, preferred one)."""
