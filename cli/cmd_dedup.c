@@ -466,12 +466,10 @@ static bool dedup_and_write(struct run *run)
                                    .scheme = &run->scheme,
                                    .by_edits = run->request->measure == MEASURE_EDIT };
     bool done = open_input(run, progress);
-    if (!done || run->is_done_before) {
-        progress_end();
-        return done;
-    }
-    done = read_collection(run, progress) && find_duplicates(run, progress) &&
-           (!run->request->audit || audit(run, progress)) && write_results(run);
+    if (done && !run->is_done_before)
+        done = read_collection(run, progress) && update_check_known(&run->is_done_before, &run->update, &run->known);
+    if (done && !run->is_done_before)
+        done = find_duplicates(run, progress) && (!run->request->audit || audit(run, progress)) && write_results(run);
     progress_end();
     return done;
 }

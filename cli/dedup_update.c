@@ -137,29 +137,57 @@ static bool remove_journal(const char *path)
     return output_folder_sync(path);
 }
 
-/* ---- INDEX-updated: one line, the last run that came to its end and the last that began to change the index, each with
- * the state of the index then, and a checksum of what is before it:
+/* ---- INDEX-updated: the last run that came to its end and the last that began to change the index, each with the state
+ * of the index then; and in a second line, if there are any, those that came to their end before, the latest first. Each
+ * line ends with a checksum of what is before it:
  *
  *     twinsift-updated 1 DONE STATE BEGAN STATE CHECKSUM
+ *     earlier DONE... CHECKSUM
  *
  * Numbers have 16 hexadecimal digits. A run holds the file as long as it lasts: what another would add in the meantime
  * would not be compared with what this one keeps. Its name is on the disk when that of the journal is ---- */
 
 static const char LAST[] = "-updated";
-enum { LAST_ROOM = 128 };
+enum { LAST_ROOM = 4096, MOST_EARLIER = 200 };
 
 struct note {
     uint64_t done, done_state, began, began_state;
+    uint64_t earlier[MOST_EARLIER];
+    size_t earlier_count;
 };
 
-static void write_note_line(char out[LAST_ROOM], const struct note *note)
+/* Ends a line; returns where the next begins. */
+static char *end_note_line(char *line, char *end)
 {
     uint64_t checksum = 0;
-    int length =
-        snprintf(out, LAST_ROOM, "twinsift-updated 1 %016" PRIx64 " %016" PRIx64 " %016" PRIx64 " %016" PRIx64,
-                 note->done, note->done_state, note->began, note->began_state);
-    fingerprint_add(&checksum, out, (size_t)length);
-    snprintf(out + length, LAST_ROOM - (size_t)length, " %016" PRIx64 "\n", checksum);
+    fingerprint_add(&checksum, line, (size_t)(end - line));
+    return end + sprintf(end, " %016" PRIx64 "\n", checksum);
+}
+
+/* Returns the length of the first line. */
+static size_t write_note_text(char out[LAST_ROOM], const struct note *note)
+{
+    char *end = out + sprintf(out, "twinsift-updated 1 %016" PRIx64 " %016" PRIx64 " %016" PRIx64 " %016" PRIx64,
+                              note->done, note->done_state, note->began, note->began_state);
+    char *line = end_note_line(out, end);
+    end = stpcpy(line, note->earlier_count ? "earlier" : "");
+    for (size_t i = 0; i < note->earlier_count; i++)
+        end += sprintf(end, " %016" PRIx64, note->earlier[i]);
+    if (note->earlier_count)
+        end_note_line(line, end);
+    return (size_t)(line - out);
+}
+
+/* The numbers of the second line but the last, its checksum. */
+static void read_earlier(struct note *note, const char *text)
+{
+    static const char begin[] = "\nearlier";
+    const char *at = strstr(text, begin);
+    uint64_t number;
+    int length = 0;
+    for (at = at ? at + strlen(begin) : ""; sscanf(at, " %16" SCNx64 "%n", &number, &length) == 1; at += length)
+        if (at[length] == ' ' && note->earlier_count < MOST_EARLIER)
+            note->earlier[note->earlier_count++] = number;
 }
 
 /* The note in the file; zeros if there is none. What was written in part says nothing, and then the journal is still
@@ -169,25 +197,48 @@ static struct note read_note(int file)
     char text[LAST_ROOM] = "", again[LAST_ROOM];
     struct note note = { 0 };
     ssize_t length = pread(file, text, sizeof text - 1, 0);
-    if (length > 0 && sscanf(text, "twinsift-updated 1 %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64, &note.done,
-                             &note.done_state, &note.began, &note.began_state) == 4) {
-        write_note_line(again, &note);
-        if (strcmp(text, again) == 0)
-            return note;
-    }
-    return (struct note){ 0 };
+    if (length <= 0 || sscanf(text, "twinsift-updated 1 %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64, &note.done,
+                              &note.done_state, &note.began, &note.began_state) != 4)
+        return (struct note){ 0 };
+    read_earlier(&note, text);
+    size_t first = write_note_text(again, &note);
+    if (strncmp(text, again, first) != 0)
+        return (struct note){ 0 };
+    if (strcmp(text, again) != 0)
+        note.earlier_count = 0;
+    return note;
 }
 
 static bool write_note(const struct update_run *run, const struct note *note)
 {
     char text[LAST_ROOM];
     struct stat known;
-    write_note_line(text, note);
+    write_note_text(text, note);
     size_t length = strlen(text);
     /* Giving a file the length that it has would put that on the disk before the bytes. */
     bool good = pwrite(run->last, text, length, 0) == (ssize_t)length && fstat(run->last, &known) == 0 &&
                 (known.st_size == (off_t)length || ftruncate(run->last, (off_t)length) == 0) && fsync(run->last) == 0;
     return good || refuse("%s%s: cannot be written: %s", run->index, LAST, strerror(errno));
+}
+
+static bool has_done(const struct note *note, uint64_t number)
+{
+    bool found = note->done == number;
+    for (size_t i = 0; i < note->earlier_count && !found; i++)
+        found = note->earlier[i] == number;
+    return found;
+}
+
+/* The last one joins those before it; of these the oldest is forgotten if there are too many. */
+static void set_done(struct note *note, uint64_t number)
+{
+    if (note->done && note->done != number) {
+        size_t kept = note->earlier_count < MOST_EARLIER ? note->earlier_count : MOST_EARLIER - 1;
+        memmove(note->earlier + 1, note->earlier, kept * sizeof *note->earlier);
+        note->earlier[0] = note->done;
+        note->earlier_count = kept + 1;
+    }
+    note->done = number;
 }
 
 static bool note_began(const struct update_run *run)
@@ -200,7 +251,7 @@ static bool note_began(const struct update_run *run)
 static bool note_done(const struct update_run *run, uint64_t number)
 {
     struct note note = read_note(run->last);
-    note.done = number;
+    set_done(&note, number);
     return state_of_index(&note.done_state, run->index) && write_note(run, &note);
 }
 
@@ -432,6 +483,17 @@ static bool has_lost_journal(const struct update_run *run)
     return note.began == run->number && note.done != run->number && !is_unchanged(run);
 }
 
+/* If a run was done before: nothing is left to do for it. */
+static bool leave_outputs(bool *is_done, const struct update_run *run, const char *what)
+{
+    *is_done = true;
+    if (!has_written_all(run))
+        return false;
+    if (!run->shared->quiet)
+        warn("%s: this run %s", run->index, what);
+    return true;
+}
+
 bool update_recover(bool *is_done, struct update_run *run)
 {
     *is_done = false;
@@ -446,15 +508,27 @@ bool update_recover(bool *is_done, struct update_run *run)
             run->journal);
     if (!recover_all(is_done, run))
         return false;
-    const char *what =
-        *is_done ? "was interrupted when its outputs were complete; the rest has been added to the index now"
-                 : "was done before, and the index is as it left it; its outputs remain as they are";
-    *is_done = *is_done || (!run->is_again && was_last(run));
-    if (*is_done && !has_written_all(run))
-        return false;
-    if (*is_done && !run->shared->quiet)
-        warn("%s: this run %s", run->index, what);
+    if (*is_done)
+        return leave_outputs(
+            is_done, run, "was interrupted when its outputs were complete; the rest has been added to the index now");
+    if (!run->is_again && was_last(run))
+        return leave_outputs(is_done, run,
+                             "was done before, and the index is as it left it; its outputs remain as they are");
     return true;
+}
+
+bool update_check_known(bool *is_done, const struct update_run *run, const struct known *known)
+{
+    bool is_all = run->last && !run->is_again && known->count > 0;
+    for (size_t i = 0; i < known->count && is_all; i++)
+        is_all = known->excluded[i];
+    if (!is_all || !outputs_exist(run))
+        return true;
+    struct note note = read_note(run->last);
+    return !has_done(&note, run->number) ||
+           leave_outputs(
+               is_done, run,
+               "was done before, and all of its documents are in the index; its outputs remain as they are");
 }
 
 /* ---- this run ---- */

@@ -110,6 +110,10 @@ struct update_run {
  * with update_end() in any case. */
 bool update_recover(bool *is_done, struct update_run *run);
 
+/* When it is known what the index has: if that is all, and this run was done before, be it not the last, its outputs would
+ * be replaced by empty ones. Then *is_done becomes true, and they remain. On false the error has been reported. */
+bool update_check_known(bool *is_done, const struct update_run *run, const struct known *known);
+
 /* If outputs are made again: what the interrupted run had kept is not known to the index. On false the error has been
  * reported. */
 bool update_forget(const struct update_run *run, struct known *known, const twin_collection *collection);

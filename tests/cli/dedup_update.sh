@@ -34,7 +34,8 @@ echo "{\"id\":$id,\"text\":\"a text that is like no other and has the id of one 
 grep -q '1 document replaced one of the same id' err || fail "an id that the index has: $(cat err)"
 
 # The same command once more, for whoever cannot know that the first came to its end: outputs are not replaced by
-# those of a run that finds everything in the index. It is another run if an output, the input or the index has changed.
+# those of a run that finds everything in the index, whatever was added since. It is another run if an output or the input
+# has changed.
 cp whole.out before.out
 "$TWINSIFT" dedup --update whole.twin corpus.jsonl --groups whole.groups -o whole.out 2>err || fail "once more: $(cat err)"
 grep -q 'was done before' err || fail "once more: $(cat err)"
@@ -46,14 +47,21 @@ says 'other.groups: cannot be written, because this run was done before'
 [ "$(wc -l <err)" = 1 ] && [ ! -e other.groups ] && cmp -s before.out whole.out || fail "$asked: $(cat err)"
 run 0 dedup --update whole.twin corpus.jsonl --groups - --report other.html -o whole.out
 says 'other.html: is not written'
-for change in 'rm again.out' 'touch corpus.jsonl' "$TWINSIFT index add -q again.twin samples.jsonl"; do
+for change in 'rm again.out' 'touch corpus.jsonl'; do
     cp start.twin again.twin
-    echo '{"id":"sample","text":"one more document that is like no other of them all"}' >samples.jsonl
     "$TWINSIFT" dedup -q --update again.twin corpus.jsonl -o again.out || fail "again"
     $change
     "$TWINSIFT" dedup -q --update again.twin corpus.jsonl -o again.out || fail "again, after $change"
     [ -e again.out ] && [ ! -s again.out ] || fail "again, after $change: not all documents are known"
 done
+echo '{"id":"sample","text":"one more document that is like no other of them all"}' >samples.jsonl
+cp start.twin again.twin
+for _ in 1 2 3; do
+    run 0 dedup --update again.twin corpus.jsonl -o again.out
+    cmp -s again.out whole.out || fail "again, after index add: another output"
+    "$TWINSIFT" index add -q again.twin samples.jsonl || fail "index add"
+done
+says 'was done before, and all of its documents are in the index'
 cp start.twin again.twin
 for _ in 1 2; do
     "$TWINSIFT" dedup -q --update again.twin corpus.jsonl -o again/ || fail "again, to a folder"

@@ -230,6 +230,13 @@ for state in "$before" "$after"; do
     run 0 "${other[@]}"
     [ ! -s o/w.other ] || fail "another run: keeps what the first has added"
     as_whole "completed by another run"
+    # The run that was interrupted, given again, is done, although it is not the last, whatever was added since.
+    for added in '' '{"id":"more","text":"what somebody else has added to the index"}'; do
+        [ -z "$added" ] || "$TWINSIFT" index add -q w.twin <(echo "$added") --as jsonl
+        run 0 "${update[@]/-q/--color=never}"
+        says 'was done before, and all of its documents are in the index'
+        cmp -s whole.out o/w.out && cmp -s whole.groups o/w.groups || fail "not the last run: another output"
+    done
     interrupted "$state"
     : >o/w.out
     wrong 'give the command of that run again' "${other[@]}"
