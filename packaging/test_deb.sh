@@ -19,11 +19,13 @@ install()
     rm -r "$root/debs"
 }
 
-# listing: every file of the root but what apt, dpkg and time change, and what GnuPG, which GMime needs, leaves.
+# listing: every file of the root but what apt, dpkg and time change, what GnuPG, which GMime needs, leaves, and what
+# adduser does: its lock, and the copies of the files of accounts as they were.
 listing()
 {
     (cd "$root" && find . -path ./proc -prune -o -path ./var/cache -prune -o -path ./var/lib/apt -prune -o \
-        -path ./var/lib/dpkg -prune -o -path ./var/log -prune -o -path ./tmp -prune -o -path ./samples -prune -o -print) |
+        -path ./var/lib/dpkg -prune -o -path ./var/log -prune -o -path ./tmp -prune -o -path ./samples -prune -o \
+        -path ./run/adduser -o -path './etc/*-' -o -print) |
         grep -v 'deb-systemd-user-helper' | sort
 }
 
