@@ -158,9 +158,9 @@ static void plot_bins(struct lab *lab, size_t count)
     fprintf(
         script,
         "set terminal svg size 760,400\nset multiplot layout %d,%d title \"farm, random strings: items per bin\"\n"
-        "unset key\nset lmargin 5\nset rmargin 1\nset bmargin 2\nset xtics 0.5 font ',10'\nset ytics font ',10'\n"
-        "set format y '%%.0s%%c'\nset style fill solid 0.7 noborder\n",
-        FUNCTIONS / COLUMNS, COLUMNS);
+        "unset key\nset lmargin 7\nset rmargin 1\nset bmargin 2\nset xtics 0.5 font ',10'\n"
+        "set ytics %g font ',10'\nset style fill solid 0.7 noborder\n",
+        FUNCTIONS / COLUMNS, COLUMNS, (double)count / BINS / 2);
     for (int f = 1; f <= FUNCTIONS; f++)
         fprintf(script,
                 "set title 'function %d' font ',11'\nplot [0:1][0:%zu] 'hash-distribution-bins.tsv' skip 1 using "
