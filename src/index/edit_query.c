@@ -6,8 +6,8 @@
  * as the candidates are not too many. They are compared in the order of their equal slots, in rounds that double while at
  * least a sixteenth of a round is near. Every text that is reported has been compared exactly.
  *
- * Short texts are also all compared, instead of looked up, once as many were read for the queries of a view as it would
- * take to read all. */
+ * Short texts are also all compared where very many share a segment, once as many were read for the queries of a view as
+ * it would take to read all. */
 #include <stdlib.h>
 
 #include "base/array.h"
@@ -117,7 +117,7 @@ static twin_status find_by_segments(struct search *search, twin_error *error)
     twin_status status = TWIN_OK;
     for (size_t length = count > within ? count - within : 1; length <= count + within && status == TWIN_OK; length++)
         status = look_up_length(search, length, error);
-    return status == TWIN_OK ? each_once(search->view, error) : status;
+    return status;
 }
 
 /* ---- by the forest ---- */
@@ -317,6 +317,21 @@ static void sort_hits(twin_index_view *view)
         qsort(hits->items, hits->count, sizeof *hits->items, by_similarity);
 }
 
+/* Reading a text that shares a segment takes as long as comparing so many short ones in memory. */
+enum { PER_READ = 32 };
+
+/* Whether the candidates, which share a segment, are better not read: all short texts are then compared, which costs as
+ * much as reading each of them the first time. */
+static bool are_too_many(struct search *search)
+{
+    twin_index_view *view = search->view;
+    if (view->candidates.count <= view->counts.sets / PER_READ)
+        return false;
+    bool before = view->read >= view->counts.sets;
+    view->read += view->candidates.count;
+    return before;
+}
+
 /* Compares what shares a segment, or all short texts; *done: no other text can be near. */
 static twin_status find_surely(bool *done, struct search *search, struct twin__store_cursor *members,
                                twin_error *error)
@@ -324,17 +339,23 @@ static twin_status find_surely(bool *done, struct search *search, struct twin__s
     twin_index_view *view = search->view;
     const size_t count = search->text.count, most = most_edits(search);
     const bool beyond = most > search->own->edits;
+    const bool all_short = twin__edit_join_reach(search->near, count) <= TWIN__EDIT64;
     twin_status status = TWIN_OK;
     search->within = beyond ? search->own->edits : most;
     view->candidates.count = view->hits.count = 0;
-    if (count <= TWIN__EDIT64 && (beyond || view->read >= view->counts.sets))
+    if (beyond && count <= TWIN__EDIT64)
         status = twin__index_scan(&search->scanned, view, &search->text, search->near, error);
-    *done = search->scanned && twin__edit_join_reach(search->near, count) <= TWIN__EDIT64;
+    if (status == TWIN_OK && !(search->scanned && all_short))
+        status = find_by_segments(search, error);
+    if (status == TWIN_OK && !search->scanned && all_short && are_too_many(search)) {
+        view->candidates.count = 0;
+        status = twin__index_scan(&search->scanned, view, &search->text, search->near, error);
+        if (status == TWIN_OK && !search->scanned)
+            status = find_by_segments(search, error);
+    }
+    *done = !beyond || (search->scanned && all_short);
     if (status == TWIN_OK)
-        status = *done ? each_once(view, error) : find_by_segments(search, error);
-    if (!search->scanned)
-        view->read += view->candidates.count;
-    *done = *done || !beyond;
+        status = each_once(view, error);
     return status == TWIN_OK ? compare_all(search, members, error) : status;
 }
 
