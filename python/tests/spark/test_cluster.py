@@ -3,6 +3,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -121,6 +122,25 @@ def test_a_worker_is_killed(cluster, collections, tmp_path, stage):
     folder, truth = collections("all", ALL_KINDS)
     run(cluster, folder / "all.parquet", tmp_path / "run", kill_in=stage, partitions=7)
     assert answer_of(tmp_path / "run") == truth
+
+
+def test_a_driver_is_killed_and_started_again(cluster, collections, tmp_path):
+    """It goes on behind the stage that was finished."""
+    folder, truth = collections("all", ALL_KINDS)
+    stage = tmp_path / "run/stage"
+    stage.parent.mkdir()
+    driver = cluster.submit(DRIVER, folder / "all.parquet", tmp_path / "run", "{}")
+    begin = time.monotonic()
+    while not (stage / "edges/_temporary").exists():
+        assert driver.poll() is None and time.monotonic() - begin < 600
+        time.sleep(0.05)
+    os.killpg(driver.pid, signal.SIGKILL)
+    driver.wait()
+    signed = {path: path.stat().st_mtime_ns for path in (stage / "signed").iterdir()}
+    assert not (tmp_path / "run/kept").exists()
+    run(cluster, folder / "all.parquet", tmp_path / "run")
+    assert answer_of(tmp_path / "run") == truth
+    assert {path: path.stat().st_mtime_ns for path in (stage / "signed").iterdir()} == signed
 
 
 def test_two_hundred_partitions_of_json_lines(cluster, collections, tmp_path):
