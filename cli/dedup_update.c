@@ -241,10 +241,23 @@ static void set_done(struct note *note, uint64_t number)
     note->done = number;
 }
 
+/* Whoever begins again has not come to the end. */
+static void forget_done(struct note *note, uint64_t number)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < note->earlier_count; i++)
+        if (note->earlier[i] != number)
+            note->earlier[kept++] = note->earlier[i];
+    note->earlier_count = kept;
+    if (note->done == number)
+        note->done = 0;
+}
+
 static bool note_began(const struct update_run *run)
 {
     struct note note = read_note(run->last);
     note.began = run->number;
+    forget_done(&note, run->number);
     return state_of_index(&note.began_state, run->index) && write_note(run, &note);
 }
 
@@ -480,7 +493,7 @@ static bool recover_all(bool *is_done, struct update_run *run)
 static bool has_lost_journal(const struct update_run *run)
 {
     struct note note = read_note(run->last);
-    return note.began == run->number && note.done != run->number && !is_unchanged(run);
+    return note.began == run->number && !has_done(&note, run->number) && !is_unchanged(run);
 }
 
 /* If a run was done before: nothing is left to do for it. */

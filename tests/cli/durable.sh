@@ -255,6 +255,22 @@ rm "$journal"
 run 0 "${update[@]/-q/--color=never}"
 says 'was done before'
 as_whole "no journal of a run that was done"
+# The journal of a run is left, and completed after that of the run which began last.
+fresh
+logged "${other[@]}"
+at=$(awk '/^remove .*-update-/ { print NR; exit }' log)
+fresh
+killed_at "$at" "${other[@]}" || fail "not killed before its journal is removed"
+journal=$(echo w.twin-update-*.jsonl)
+cp "$journal" left.journal
+run 0 "${update[@]}"
+cp o/w.out after.out
+cp left.journal "$journal"
+for _ in 1 2 3; do
+    run 0 "${update[@]/-q/--color=never}"
+    says 'was done before'
+    cmp -s o/w.out after.out || fail "after the journal of another run: another output"
+done
 
 # Other options would make another output.
 interrupted "$after"
