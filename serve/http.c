@@ -41,8 +41,8 @@ enum {
 struct wire {
     struct wire *next, **at;
     int fd;
-    int64_t deadline; /* milliseconds; 0: none */
-    bool is_costly;   /* its last request was; of the exchange that it has */
+    int64_t deadline;         /* milliseconds; 0: none */
+    bool is_known, is_costly; /* it had a request, and the last one was costly; of the exchange that it has */
 };
 
 struct http {
@@ -561,8 +561,10 @@ static void run_job(struct job *job, struct worker *worker)
         exchange->route->run(exchange);
     if (later)
         return;
-    if (transfer->wire)
+    if (transfer->wire) {
+        transfer->wire->is_known = true;
         transfer->wire->is_costly = processor_us() - begun > COSTLY_US;
+    }
     transfer->is_done = transfer->is_over;
     leave_work(transfer);
 }
@@ -578,8 +580,12 @@ void exchange_finish(struct exchange *exchange)
 static enum MHD_Result hand_over(struct transfer *transfer)
 {
     struct http *http = transfer->http;
-    bool is_costly = transfer->exchange.route->pool == POOL_INDEX && transfer->wire && transfer->wire->is_costly;
-    enum pool_kind pool = is_costly ? POOL_SLOW : transfer->exchange.route->pool;
+    const struct wire *wire = transfer->wire;
+    enum pool_kind pool = transfer->exchange.route->pool;
+    if (pool == POOL_INDEX && !(wire && wire->is_known))
+        pool = POOL_NEW;
+    else if (pool == POOL_INDEX && wire->is_costly)
+        pool = POOL_SLOW;
     set_deadline(http, transfer->wire, 0);
     transfer->job.run = run_job;
     MHD_suspend_connection(transfer->connection);
@@ -811,10 +817,11 @@ struct http *http_start(struct http_options options)
         return NULL;
     http->options = options;
     pthread_mutex_init(&http->lock, NULL);
+    static const int niceness[POOLS] = { [POOL_NEW] = 10, [POOL_SLOW] = 19 };
     bool good = true;
     for (size_t i = POOL_MAIL; i < POOLS && good; i++) {
         size_t threads = i >= POOL_HEAVY ? 2 : options.threads;
-        http->pools[i] = pool_start(threads, threads * QUEUE_PER_THREAD, i == POOL_SLOW);
+        http->pools[i] = pool_start(threads, threads * QUEUE_PER_THREAD, niceness[i]);
         good = http->pools[i] != NULL;
     }
     good = good && start_daemon(http);

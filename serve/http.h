@@ -25,6 +25,7 @@ enum pool_kind {
     POOL_NONE,
     POOL_MAIL,
     POOL_INDEX,
+    POOL_NEW,   /* for indexes, of connections that had no request yet; of lower priority. Not for routes */
     POOL_HEAVY, /* texts that come with the request */
     POOL_PAIRS, /* collections that do */
     POOL_SLOW,  /* of connections whose last request was costly; of low priority. Not for routes */
@@ -73,6 +74,10 @@ struct exchange {
 
 /* The value of a parameter in the query string; NULL: there is none. "" if it has no value. */
 const char *exchange_parameter(const struct exchange *exchange, const char *name);
+
+/* The same as a number, which stays as it is where there is no value. False: it is no number from `least` to `most`, and the
+ * answer says so. */
+bool exchange_number(struct exchange *exchange, double *out, const char *name, double least, double most);
 
 /* The answer becomes an error; what was written before is dropped. Of NDJSON it is the answer to this line only.
  * The status is one of HTTP, the code a word for programs, and the sentence for people. */

@@ -5,14 +5,13 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-enum { LOW_PRIORITY = 19 }; /* a seventieth of the share of a usual thread */
-
 struct pool {
     pthread_mutex_t lock;
     pthread_cond_t queued;
     struct job *first, **last;
     size_t waiting, most, count;
-    bool ending, is_low;
+    bool ending;
+    int niceness;
     pthread_t threads[];
 };
 
@@ -36,8 +35,8 @@ static void *work(void *context)
     struct pool *pool = context;
     struct worker worker = { 0 };
     struct job *job;
-    if (pool->is_low) /* of this thread alone, as Linux understands it */
-        (void)setpriority(PRIO_PROCESS, 0, LOW_PRIORITY);
+    if (pool->niceness) /* of this thread alone, as Linux understands it */
+        (void)setpriority(PRIO_PROCESS, 0, pool->niceness);
     if (twin_message_reader_create(&worker.reader, (twin_message_options){ 0 }) != TWIN_OK)
         worker.reader = NULL;
     while ((job = next_job(pool)))
@@ -46,7 +45,7 @@ static void *work(void *context)
     return NULL;
 }
 
-struct pool *pool_start(size_t threads, size_t queue, bool is_low)
+struct pool *pool_start(size_t threads, size_t queue, int niceness)
 {
     struct pool *pool = calloc(1, sizeof *pool + threads * sizeof pool->threads[0]);
     if (!pool)
@@ -55,7 +54,7 @@ struct pool *pool_start(size_t threads, size_t queue, bool is_low)
     pthread_cond_init(&pool->queued, NULL);
     pool->last = &pool->first;
     pool->most = queue;
-    pool->is_low = is_low;
+    pool->niceness = niceness;
     while (pool->count < threads && pthread_create(&pool->threads[pool->count], NULL, work, pool) == 0)
         pool->count++;
     if (pool->count > 0)

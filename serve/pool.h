@@ -16,8 +16,9 @@ struct job {
     void (*run)(struct job *job, struct worker *worker);
 };
 
-/* NULL: no memory, or no thread. With `is_low` the threads get a processor when others leave them one. */
-struct pool *pool_start(size_t threads, size_t queue, bool is_low);
+/* NULL: no memory, or no thread. `niceness` is that of nice(1): 10 is a tenth of the share of a usual thread, 19 a
+ * seventieth. */
+struct pool *pool_start(size_t threads, size_t queue, int niceness);
 
 /* Completes what is queued, and ends the threads; after that nothing can be submitted. NULL is accepted. */
 void pool_end(struct pool *pool);
