@@ -2,6 +2,9 @@
  * routes of the method also run in a browser (wasm/module.c). */
 #include "server.h"
 
+#include <ctype.h>
+#include <stdlib.h>
+
 static void write_error(struct exchange *exchange, const char *code, const char *sentence, const size_t *offset)
 {
     bool of_line = exchange->line_number > 0;
@@ -53,6 +56,22 @@ void exchange_fail_status(struct exchange *exchange, twin_status status, const t
         i++;
     const char *sentence = error && error->message[0] ? error->message : twin_status_text(status);
     exchange_fail(exchange, known[i].http, known[i].code, sentence);
+}
+
+bool exchange_number(struct exchange *exchange, double *out, const char *name, double least, double most)
+{
+    const char *value = exchange_parameter(exchange, name);
+    char *end, sentence[128];
+    if (!value || !*value)
+        return true;
+    double number = strtod(value, &end);
+    if (isdigit((unsigned char)*value) && !*end && number >= least && number <= most) {
+        *out = number;
+        return true;
+    }
+    snprintf(sentence, sizeof sentence, "the parameter \"%s\" must be a number from %g to %g", name, least, most);
+    exchange_fail(exchange, 400, "invalid", sentence);
+    return false;
 }
 
 bool read_json(struct exchange *exchange, twin_text text, const struct json_field *fields, size_t count)

@@ -147,11 +147,13 @@ void answer_query(struct exchange *exchange)
 {
     struct query query = { 0 };
     if (exchange->content == CONTENT_TEXT) {
-        const char *threshold = exchange_parameter(exchange, "threshold"), *top = exchange_parameter(exchange, "top");
+        double top = MOST_MATCHES;
         query.text = exchange->body;
-        query.threshold = threshold ? strtod(threshold, NULL) : 0;
-        query.has_top = top && strtoull(top, NULL, 10) > 0;
-        query.top = query.has_top ? strtoull(top, NULL, 10) : 0;
+        query.has_top = true;
+        if (!exchange_number(exchange, &query.threshold, "threshold", 0, 1) ||
+            !exchange_number(exchange, &top, "top", 1, 1e9))
+            return;
+        query.top = (uint64_t)top;
         run_query(exchange, &query);
     } else if (read_query(&query, exchange, exchange->body, false)) {
         run_query(exchange, &query);

@@ -129,10 +129,13 @@ static void record_verdict(struct record *record, const twin_mail_verdict *verdi
 /* Judges a message, and writes the verdict behind the id, if there is one. */
 static void check(struct exchange *exchange, struct model_use *use, twin_text raw, const struct json_name *id)
 {
-    const char *explain = exchange_parameter(exchange, "explain");
+    bool explain = exchange_parameter(exchange, "explain");
+    double words = MAIL_MOST_WORDS;
     const twin_message *message;
     twin_mail_verdict verdict;
     twin_error error = { 0 };
+    if (explain && !exchange_number(exchange, &words, "explain", 0, 1e6))
+        return;
     twin_status status = twin_message_read(&message, exchange->worker->reader, raw);
     if (status == TWIN_OK)
         status = twin_mail_check(&verdict, use->mail, message, (twin_mail_check_options){ 0 }, &error);
@@ -148,7 +151,7 @@ static void check(struct exchange *exchange, struct model_use *use, twin_text ra
     if (explain) {
         record_learnt(&record, use, message);
         record_evidence(&record, use->mail, NULL, &verdict);
-        record_words(&record, use->mail, message, &verdict, *explain ? strtoul(explain, NULL, 10) : MAIL_MOST_WORDS);
+        record_words(&record, use->mail, message, &verdict, (size_t)words);
         record_beside(&record, exchange, use, message, &verdict);
     }
     record_end(&record);

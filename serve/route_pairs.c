@@ -187,16 +187,13 @@ void answer_pairs_end(struct exchange *exchange)
 {
     static struct documents none;
     struct documents *documents = exchange->state ? exchange->state : &none;
-    const char *wanted = exchange_parameter(exchange, "threshold");
-    double threshold = wanted ? strtod(wanted, NULL) : 0.8;
+    double threshold = 0.8;
     struct found found = { 0 };
     twin_error error = { 0 };
     if (documents->failed)
         return;
-    if (!(threshold > 0 && threshold <= 1)) {
-        exchange_fail(exchange, 400, "invalid", "the threshold must be above 0 and at most 1");
+    if (!exchange_number(exchange, &threshold, "threshold", 0.01, 1))
         return;
-    }
     twin_status status = find(&found, exchange, documents, threshold, &error);
     if (status == TWIN_OK)
         status = write_pairs(exchange, &found, threshold);

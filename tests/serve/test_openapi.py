@@ -16,6 +16,7 @@ except ImportError:
 skip_without_server()
 with open(os.path.join(ROOT, "docs", "openapi.yaml"), encoding="utf-8") as file:
     DOCUMENT = yaml.safe_load(file)
+WORDS = {"type", "description", "required", "properties", "items", "enum", "nullable"}
 TYPES = {"object": dict, "array": list, "string": str, "integer": int, "number": (int, float), "boolean": bool}
 
 
@@ -31,6 +32,7 @@ def resolved(part):
 def fits(value, schema, where):
     """Reports what of the value is not as the schema says. Fields that it does not list are mistakes of the schema."""
     schema = resolved(schema)
+    check(set(schema) <= WORDS, f"the schema of {where} has what is no word of OpenAPI: {set(schema) - WORDS}")
     if value is None:
         check(schema.get("nullable") or not schema, f"{where} is null")
         return

@@ -175,6 +175,11 @@ def refusals(server):
         answer = server.post("/v1/indexes/news/query", body, JSON)
         refused(answer, 400, "invalid", f"bad JSON {body!r}")
         check(isinstance(error_of(answer).get("offset"), int), f"the place of an error in {body!r}")
+    for path, type_ in (("indexes/news/query?threshold=2", TEXT), ("indexes/news/query?threshold=0.5x", TEXT), ("indexes/news/query?top=-1", TEXT),
+                        ("indexes/news/query?top=nan", TEXT), ("mail/check?explain=many", MAIL)):
+        refused(server.post("/v1/" + path, message, type_), 400, "invalid", path)
+    pairs = server.post("/v1/pairs?threshold=0", '{"id":1,"text":"one"}\n', LINES).lines[-1]
+    check(pairs.get("error", {}).get("code") == "invalid", f"pairs at a threshold of 0: {pairs}")
     for name in ("Content-Security-Policy", "X-Content-Type-Options", "Referrer-Policy"):
         check(server.get("/").headers[name], f"{name} on the page")
     check(not server.get("/v1/mail").headers["Access-Control-Allow-Origin"], "no CORS")
