@@ -213,8 +213,7 @@ static int serve_all(struct server *server, const struct demo *demo, const sigse
     metrics = server->metrics = metrics_create();
     bool good = metrics &&
                 start_models(server, demo && access(demo->model, F_OK) == 0 ? demo->model : server->options->model) &&
-                start_indexes(server, demo) && start_listening(&listening, server->options);
-    good = good && start_spamd(server);
+                start_indexes(server, demo) && start_spamd(server) && start_listening(&listening, server->options);
     bool ran = good && start_http(server, &listening);
     if (ran)
         run(server, signals);

@@ -123,9 +123,15 @@ export function mailView() {
   const body = () => raw || text.value;
   const parameters = (more) => new URLSearchParams({ ...(model.value ? { model: model.value } : {}), ...more });
 
+  // What was pressed is gone with the old verdict: who has no mouse goes on from what it did.
+  const act = async (work) => {
+    await fill(result, work);
+    (result.querySelector('[role=status] button') ?? result.querySelector('[role=status]'))?.focus();
+  };
+
   const learning = (verdict, note) => {
     const label = el('input', { placeholder: 'another label', 'aria-label': 'Another label', size: '14' });
-    const teach = (name) => fill(result, () => change(name, verdict));
+    const teach = (name) => act(() => change(name, verdict));
     return el('section', { class: 'card' }, el('h3', {}, 'What is it?'),
       el('div', { class: 'row' },
         el('button', { onclick: () => teach('spam') }, 'Spam'), el('button', { onclick: () => teach('ham') }, 'Not spam'),
@@ -147,8 +153,8 @@ export function mailView() {
     const taught = body(), of = parameters();
     const { effect } = await ask('POST', `/v1/mail/${how}?` + parameters({ label }), taught, MAIL);
     const said = { learnt: 'Learnt as ', known: 'It was known already as ', corrected: 'Corrected to ' }[effect];
-    const undo = el('button', { onclick: () => fill(result, () => restore(taught, of, verdict.learnt_as)) }, 'Undo');
-    return judge(el('p', { role: 'status' }, said, shown(label), '. ', effect === 'known' ? null : undo));
+    const undo = el('button', { onclick: () => act(() => restore(taught, of, verdict.learnt_as)) }, 'Undo');
+    return judge(el('p', { role: 'status', tabindex: '-1' }, said, shown(label), '. ', effect === 'known' ? null : undo));
   }
 
   // What was learnt before is that again; what was not is forgotten.
@@ -156,10 +162,10 @@ export function mailView() {
     if (before != null) {
       of.set('label', before);
       await ask('POST', '/v1/mail/correct?' + of, taught, MAIL);
-      return judge(el('p', { role: 'status' }, 'Learnt as ', shown(before), ' again.'));
+      return judge(el('p', { role: 'status', tabindex: '-1' }, 'Learnt as ', shown(before), ' again.'));
     }
     const { effect } = await ask('POST', '/v1/mail/forget?' + of, taught, MAIL);
-    return judge(el('p', { role: 'status' }, effect === 'forgotten'
+    return judge(el('p', { role: 'status', tabindex: '-1' }, effect === 'forgotten'
       ? 'Forgotten: its sender and its text no longer count. What the words have taught stays, until other mail changes it.'
       : 'It was not known.'));
   }

@@ -232,6 +232,30 @@ def keyboard(page):
         seen.append(page.evaluate("(document.activeElement.innerText || document.activeElement.id || document.activeElement.tagName).trim()"))
     for wanted in ("Skip to the content", "Try a message", "Overview", "message", "Check"):
         check(wanted in seen, f"the keyboard reaches {wanted}: {seen}")
+    focused = lambda: page.evaluate("document.activeElement.innerText")  # noqa: E731
+    page.focus("#message")
+    page.keyboard.type("Subject: by keyboard\n\nwords that come from the keyboard alone")
+    page.keyboard.press("Control+Enter")
+    page.wait_for_selector(".verdict")
+    settled(page)
+    for wanted, then in (("Spam", "Learnt as spam."), ("Undo", "Forgotten:")):
+        for _ in range(12):
+            if focused() == wanted:
+                break
+            page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+        page.wait_for_selector(f"[role=status]:has-text('{then}')")
+        settled(page)
+        check("Undo" == focused() if wanted == "Spam" else focused().startswith(then), f"after {wanted} the keyboard goes on from there: {focused()}")
+    page.click('nav a[href="#find"]')
+    page.focus("input[list=documents]")
+    page.keyboard.type("news/lighthouse.txt")
+    page.keyboard.press("Tab")
+    page.wait_for_selector("#matches tbody tr")
+    settled(page)
+    page.focus("#matches tbody tr:nth-child(2) button")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".beside del")
 
 
 def look(chrome, server, problems):
