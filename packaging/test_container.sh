@@ -19,10 +19,9 @@ box rm "$base" >/dev/null
 check "build" box build --isolation chroot --network host --pull-never --build-arg BASE=localhost/debian:fresh -t twinsift \
     -f packaging/container/Containerfile build/deb
 made=$(box from --pull-never localhost/twinsift)
-tree=$(box mount "$made")
-printf '0123456789abcdef0123456789abcdef\n' >"$tree/run/token"
-chmod 644 "$tree/run/token"
-# The command of the image, as its user, on a port of loopback.
+# A token as the first lines of the Containerfile make one; then the command of the image, as its user, on a port of loopback.
+token=$(sed -n "s/^# *-c '\(.*\)'$/\1/p" packaging/container/Containerfile)
+check "a token" box run --isolation chroot "$made" -- sh -c "$token"
 read -ra command <<<"$(box inspect --format '{{range .OCIv1.Config.Entrypoint}}{{.}} {{end}}{{range .OCIv1.Config.Cmd}}{{.}} {{end}}' "$made")"
 served()
 {
@@ -32,11 +31,10 @@ served()
         sleep 1
         python3 -c 'import urllib.request as r; print(r.urlopen("http://127.0.0.1:8377/healthz").read())' && good=0 && break
     done
-    kill "$server"
+    kill "$server" || return 1
     wait "$server" || true
     return $good
 }
 check "its user is not root" sh -c "[ '$(box inspect --format '{{.OCIv1.Config.User}}' "$made")' = twinsift ]"
 check "the server answers" served
-box umount "$made" >/dev/null
 finish
