@@ -67,6 +67,7 @@ struct transfer {
     struct MHD_Connection *connection;
     struct wire *wire;
     bool refused, is_over, is_done;
+    bool has_line; /* a line of the body is complete */
     twin_buffer body;
     size_t charged, kept; /* of the budget of all bodies: for the body, and by the route */
     int64_t work_begun;   /* in the time of the processor */
@@ -541,6 +542,7 @@ static void run_lines(struct transfer *transfer)
         memmove(bytes, bytes + at, length - at);
         transfer->body.length = length - at;
     }
+    transfer->has_line = false;
     if (transfer->is_over && exchange->route->end && exchange->out) {
         exchange->line_begin = (size_t)ftello(exchange->out);
         exchange->route->end(exchange);
@@ -617,6 +619,8 @@ bool exchange_charge(struct exchange *exchange, size_t bytes)
     return charge(transfer->http, &transfer->kept, bytes);
 }
 
+/* A block is handed over before new bytes are taken, which come again when it is done: where a body is chunked, libmicrohttpd
+ * would else give us the next chunk at once, while the exchange is another thread's. */
 static enum MHD_Result take_body(struct transfer *transfer, const char *bytes, size_t *length)
 {
     bool lines = has_lines(transfer);
@@ -625,16 +629,16 @@ static enum MHD_Result take_body(struct transfer *transfer, const char *bytes, s
         *length = 0;
         return MHD_YES;
     }
+    if (transfer->has_line && transfer->body.length >= BLOCK_BYTES)
+        return hand_over(transfer);
     if (transfer->body.length + *length > transfer->http->options.max_body + (lines ? BLOCK_BYTES : 0))
         return MHD_NO; /* a chunked body, or a line, without end */
     if (more && !charge(transfer->http, &transfer->charged, *length))
         return MHD_NO;
     if (twin_buffer_append(&transfer->body, bytes, *length) != TWIN_OK)
         return MHD_NO;
-    bool has_end = lines && memchr(bytes, '\n', *length);
+    transfer->has_line |= lines && memchr(bytes, '\n', *length);
     *length = 0;
-    if (has_end && transfer->body.length >= BLOCK_BYTES)
-        return hand_over(transfer);
     return MHD_YES;
 }
 

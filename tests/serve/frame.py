@@ -88,7 +88,7 @@ class Server:
         if isinstance(body, str):
             body = body.encode()
         own = connection or self.connect()
-        own.request(method, path, body, headers)
+        own.request(method, path, body, headers, encode_chunked="Transfer-Encoding" in headers)
         response = own.getresponse()
         answer = Answer(response.status, response.headers, response.read())
         if not connection:

@@ -136,6 +136,12 @@ def long_streams():
         answer = server.post("/v1/indexes/news/query", "\n".join(lines), LINES)
         got = answer.lines
         check(len(got) == 9000 and len(answer.body) > 1 << 20, f"{len(got)} answers in {len(answer.body)} bytes")
+        for each in 1, 10, 150: # chunks of so many lines, of which many come at once
+            def chunks(each=each):
+                for at in range(0, 9000, each):
+                    yield ("\n".join(lines[at:at + each]) + "\n").encode()
+            chunked = server.post("/v1/indexes/news/query", chunks(), LINES, headers={"Transfer-Encoding": "chunked"})
+            check(chunked.body == answer.body, f"chunks of {each} lines: {len(chunked.lines)} answers")
         check(got[4321]["error"]["line"] == 4322, "the bad line is an error in its place")
         check(all(l["id"] == i for i, l in enumerate(got) if i != 4321), "the others are in order")
 
