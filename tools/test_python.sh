@@ -63,6 +63,9 @@ if [ "${1-}" = --spark ]; then
 fi
 echo "== python: $("$PYTHON" --version), $(basename "$wheel")"
 install test
+# Ray has no packages for some versions of Python; its example is skipped there.
+"$work/test/bin/python" -c 'import ray' 2>/dev/null || "$work/test/bin/pip" --quiet --disable-pip-version-check install \
+    --cache-dir "$work/pip-cache" ray || echo "== python: there is no Ray"
 run_tests test "$root/python/tests" --ignore="$root/python/tests/spark" "$@"
 test_spark "$@"
 
