@@ -26,6 +26,7 @@ tar -xf "$source" -C /tmp/twinsift-release
 . tools/python.bash
 make_tools
 tools/sources.sh build/sources
+tools/sources.sh build/sources tools/sources_server.txt
 mkdir -p "$tree"/build/{python,static} build/python/zig-cache build/static/cache
 for shared in sources python/tools python/zig-cache static/cache; do
     ln -s "$PWD/build/$shared" "$tree/build/$shared"
@@ -45,13 +46,20 @@ for machine in "${machines[@]}"; do
     cp "$tree/build/static/twinsift-$machine" "$tree/build/$name/twinsift"
     cp "$tree"/{LICENSE,README.md,CHANGELOG.md} "$tree/build/$name/"
     cp -r "$tree/samples" "$tree/build/$name/"
+    mkdir "$tree/build/$name/licences"
+    while read -r library _; do
+        for file in "build/sources/$library"/{LICENSE,COPYING,LICENSE.md,*/*/LICENSE,usr/share/doc/*/copyright}; do
+            [ ! -e "$file" ] || break
+        done
+        cp "$file" "$tree/build/$name/licences/$library"
+    done < <(sed '/^#/d' tools/sources.txt tools/sources_server.txt)
     cp "$tree/build/static/$machine/build"/*.1 "$tree/build/$name/man/man1/"
     packed "$name"
     (cd "$tree" && tools/wheel.sh "$machine") >"$out.log" 2>&1 || { tail -n 20 "$out.log" && exit 1; }
 done
 rm -f "$out.log"
 cp "$tree"/build/python/dist/* "$out/"
-python3 tools/sbom.py tools/sources.txt "$version" >"$out/twinsift-$version.cdx.json"
+python3 tools/sbom.py "$version" tools/sources.txt tools/sources_server.txt >"$out/twinsift-$version.cdx.json"
 
 # Recipes name the source archive, and what it must hash to.
 sum=$(sha256sum "$source" | cut -d ' ' -f 1)

