@@ -176,6 +176,8 @@ static double travel_rows(struct table *table, const struct lab *lab, const char
     double most = 0;
     static const char *const names[SETS] = { "trec", "SpamAssassin", "Enron-Spam", "Enron, good" };
     struct user user;
+    struct bogofilter bogofilter;
+    bool beside = bogofilter_begin(&bogofilter, learnt);
     user_begin(&user, lab, 0);
     user_learn(&user, learnt);
     for (int i = 0; i < SETS; i++) {
@@ -184,8 +186,14 @@ static double travel_rows(struct table *table, const struct lab *lab, const char
         struct figures figures = user_judge(&user, &checked[i]);
         figures_row(table, name, names[i], "twinsift", &figures);
         most = fmax(most, figures_percent(&figures, GOOD, 2));
+        if (!beside)
+            continue;
+        figures = bogofilter_judge(&bogofilter, &checked[i]);
+        figures_row(table, name, names[i], "bogofilter", &figures);
     }
     user_end(&user);
+    if (beside)
+        bogofilter_end(&bogofilter);
     return most;
 }
 
@@ -211,17 +219,21 @@ void exp_mail_travel(struct lab *lab)
     lost = fmax(lost, travel_rows(&table, lab, "trec", &learnt, checked, 0));
     mails_clear(&learnt);
     mails_take(&learnt, &c.spamassassin, BOTH, 0, SIZE_MAX);
-    travel_rows(&table, lab, "SpamAssassin, by date", &learnt, checked, 1);
+    double lost_folders = travel_rows(&table, lab, "SpamAssassin, by date", &learnt, checked, 1);
     mails_clear(&learnt);
     mails_take(&learnt, &c.spamassassin, GOOD, 0, SIZE_MAX);
     mails_take(&learnt, &c.spamassassin, SPAM, 0, SIZE_MAX);
-    travel_rows(&table, lab, "SpamAssassin, folders", &learnt, checked, 1);
+    lost_folders = fmax(lost_folders, travel_rows(&table, lab, "SpamAssassin, folders", &learnt, checked, 1));
     mails_clear(&learnt);
+    mails_take(&learnt, &c.raw, BOTH, 0, SIZE_MAX);
+    travel_rows(&table, lab, "Enron, good mail alone", &learnt, checked, 2);
+    mails_clear(&learnt);
+    double lost_enron = 0;
     for (int i = 0; i < ENRON_PARTS; i++) {
         char name[32];
         snprintf(name, sizeof name, "Enron-Spam %d", i + 1);
         mails_take(&learnt, &c.enron[i], BOTH, 0, SIZE_MAX);
-        travel_rows(&table, lab, name, &learnt, checked, 2);
+        lost_enron = fmax(lost_enron, travel_rows(&table, lab, name, &learnt, checked, 2));
         mails_clear(&learnt);
     }
     for (int out = 0; out < 3; out++) {
@@ -243,6 +255,8 @@ void exp_mail_travel(struct lab *lab)
     }
     table_end(lab, &table);
     claim(lab, lost <= 0.5, "%.2f %% of the good mail is lost after trec at most (wanted: .5)", lost);
+    claim(lab, lost_folders <= 0.5, "%.2f %% after SpamAssassin (wanted: .5)", lost_folders);
+    claim(lab, lost_enron <= 3.6, "%.2f %% after a part of Enron-Spam (.5 is wanted, and not reached)", lost_enron);
     claim(lab, lost_of_all <= 1, "and %.2f %% after all corpora but one (wanted: 1)", lost_of_all);
     for (int i = 0; i < SETS; i++)
         mails_clear(&checked[i]);

@@ -110,17 +110,27 @@ void user_learn(struct user *user, const struct mails *mails)
 
 /* ---- what is judged */
 
+struct figures figures_begin(const struct mails *mails)
+{
+    return (struct figures){ .judgements = need(mails->count + 1, sizeof(twin__mail_judgement)) };
+}
+
+void figures_count(struct figures *out, const struct mail_line *line, int verdict, double score)
+{
+    out->called[line->counts_as_spam][verdict]++;
+    out->judgements[out->count++] = (twin__mail_judgement){ score, line->counts_as_spam, verdict == 2 };
+}
+
 static void user_judge_one(struct figures *out, struct user *user, const struct mail_line *line,
                            const twin_message *message)
 {
     twin_mail_verdict verdict;
     expect(twin_mail_check(&verdict, user->mail, message, (twin_mail_check_options){ 0 }, NULL), "check", NULL);
     bool spam = verdict.label && strcmp(verdict.label, TWIN_MAIL_SPAM) == 0;
-    out->called[line->counts_as_spam][!verdict.label ? 1 : spam ? 2 : 0]++;
-    out->judgements[out->count++] = (twin__mail_judgement){ verdict.log_odds, line->counts_as_spam, spam };
+    figures_count(out, line, !verdict.label ? 1 : spam ? 2 : 0, verdict.log_odds);
 }
 
-static void figures_end(struct figures *figures)
+void figures_end(struct figures *figures)
 {
     twin__mail_measures measures;
     expect(twin__mail_measure(&measures, figures->judgements, figures->count, (twin__mail_measure_options){ 0 }),
@@ -131,7 +141,7 @@ static void figures_end(struct figures *figures)
 
 struct figures user_judge(struct user *user, const struct mails *mails)
 {
-    struct figures out = { .judgements = need(mails->count + 1, sizeof *out.judgements) };
+    struct figures out = figures_begin(mails);
     for (size_t i = 0; i < mails->count; i++)
         user_judge_one(&out, user, mails->lines[i], user_read(user, mails->lines[i]));
     figures_end(&out);
@@ -194,7 +204,7 @@ void corpora_clear(struct corpora *corpora)
 
 struct figures user_play(struct user *user, const struct mails *mails)
 {
-    struct figures out = { .judgements = need(mails->count + 1, sizeof *out.judgements) };
+    struct figures out = figures_begin(mails);
     for (size_t i = 0; i < mails->count; i++) {
         const struct mail_line *line = mails->lines[i];
         const twin_message *message = user_read(user, line);

@@ -48,6 +48,19 @@ struct figures {
 struct figures user_judge(struct user *user, const struct mails *mails);
 struct figures user_play(struct user *user, const struct mails *mails);
 
+/* Begins figures of these messages; counts one that is called good (0), unsure (1) or spam (2); computes the area. */
+struct figures figures_begin(const struct mails *mails);
+void figures_count(struct figures *out, const struct mail_line *line, int verdict, double score);
+void figures_end(struct figures *figures);
+
+/* bogofilter, where it is installed, after it has learnt these; false: it is not. End with bogofilter_end(). */
+struct bogofilter {
+    char folder[64]; /* of its words */
+};
+bool bogofilter_begin(struct bogofilter *out, const struct mails *learnt);
+struct figures bogofilter_judge(struct bogofilter *bogofilter, const struct mails *mails);
+void bogofilter_end(struct bogofilter *bogofilter);
+
 /* Of good mail or spam, what was called good (0), unsure (1) or spam (2). */
 double figures_percent(const struct figures *f, enum kind kind, int verdict);
 
