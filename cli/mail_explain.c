@@ -11,6 +11,7 @@
 #include "support/terminal.h"
 #include "support/verdict_text.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
@@ -82,6 +83,15 @@ static void show_nearest(twin_mail *mail, const twin_message *message, const twi
 
 /* ---- the reason */
 
+/* Whether a person would take it for a word: three letters, and of what is written, not of how it is packed. */
+static bool is_reason(const twin_mail_word *word)
+{
+    int letters = 0;
+    for (const char *at = word->word; *at; at++)
+        letters += isalpha((unsigned char)*at) || (unsigned char)*at >= 0x80;
+    return letters >= 3 && strncmp(word->kind, "part ", 5) != 0;
+}
+
 /* The words of what is seen that speak for the verdict. */
 static void print_reasons(const twin_mail_word *words, size_t count, double sign)
 {
@@ -89,7 +99,7 @@ static void print_reasons(const twin_mail_word *words, size_t count, double sign
     int printed = 0;
     printf("its words");
     for (size_t k = 0; k < count && printed < MOST; k++) {
-        if (!words[k].is_seen || sign * words[k].weight <= 0)
+        if (!words[k].is_seen || sign * words[k].weight <= 0 || !is_reason(&words[k]))
             continue;
         printf(printed++ ? ", " : ": ");
         escape_message(stdout, words[k].kind, strlen(words[k].kind));
@@ -103,11 +113,13 @@ static void print_reasons(const twin_mail_word *words, size_t count, double sign
 static void print_reason(twin_mail *mail, const twin_message *message, const twin_mail_verdict *verdict,
                          const twin_mail_evidence *best)
 {
-    twin_mail_word words[MAIL_MOST_WORDS];
+    twin_mail_word words[64]; /* of which few may speak for it */
+    size_t count = sizeof words / sizeof words[0];
     char reason[VERDICT_REASON_ROOM];
     printf("  %s for ", verdict_name(verdict));
-    if (verdict->reason == TWIN_MAIL_BY_CONTENT)
-        print_reasons(words, mail_words(words, mail, message, best->label), best->score < 0 ? -1 : 1);
+    if (verdict->reason == TWIN_MAIL_BY_CONTENT &&
+        twin_mail_explain(words, &count, mail, best->label, message, NULL) == TWIN_OK)
+        print_reasons(words, count, best->score < 0 ? -1 : 1);
     else
         printf("its %s", verdict_reason(reason, verdict));
     printf("\n");
@@ -123,8 +135,11 @@ static void print_verdict(twin_mail *mail, const twin_message *message, const tw
         if (verdict->label && strcmp(verdict->evidence[i].label, verdict->best) == 0)
             print_reason(mail, message, verdict, &verdict->evidence[i]);
     printf("  %-11s %s\n", step->name, step->sentence);
-    if (verdict->known < LITTLE)
-        printf("  %-11s little of this message is known (%.0f %% of its words)\n", "known", PERCENT * verdict->known);
+    if (verdict->known < LITTLE || verdict->step == TWIN_MAIL_UNKNOWN_WORDS)
+        printf("  %-11s %s (%.0f %% of its words)\n", "known",
+               verdict->known < LITTLE ? "little of this message is known"
+                                       : "less of this message is known than of most",
+               PERCENT * verdict->known);
 }
 
 void explain_verdict(twin_mail *mail, const twin_message *message, const twin_mail_verdict *verdict, bool color)

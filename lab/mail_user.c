@@ -10,7 +10,7 @@
 void mails_add(struct mails *out, const struct mail_line *line)
 {
     if ((out->count & (out->count + 1)) == 0) { /* room for 1, 3, 7 .. */
-        out->lines = realloc(out->lines, 2 * (out->count + 1) * sizeof *out->lines);
+        out->lines = realloc(out->lines, 2 * (out->count + 1) * sizeof(void *));
         if (!out->lines)
             die("out of memory");
     }

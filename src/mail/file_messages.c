@@ -97,12 +97,12 @@ static twin_status get_block(const unsigned char **out, twin__store_txn *txn, un
 static twin_status load_block(struct twin__model *out, uint64_t block, uint64_t next, twin__store_txn *txn,
                               const twin__store *store, twin_error *error)
 {
-    const unsigned char *records, *signatures;
+    const unsigned char *records, *signatures = NULL;
     uint64_t begin = block * BLOCK, end = block_end(block, next);
     twin_status status = get_block(&records, txn, MESSAGES, block, next, store, error);
     if (status == TWIN_OK)
         status = get_block(&signatures, txn, SIGNATURES, block, next, store, error);
-    if (status != TWIN_OK)
+    if (status != TWIN_OK || !records || !signatures)
         return status;
     for (uint64_t i = out->remembered.first > begin ? out->remembered.first - begin : 0; i < end - begin; i++) {
         struct twin__mail_record record;
@@ -175,7 +175,7 @@ twin_status twin__mail_lend_messages(struct twin__mail_loan *loan, struct twin__
     struct twin__remembered *r = &model->remembered;
     size_t blocks = next > r->first ? (size_t)((next + BLOCK - 1) / BLOCK - r->first / BLOCK) : 0;
     twin_status status = TWIN_OK;
-    loan->blocks = malloc((blocks + 1) * sizeof *loan->blocks);
+    loan->blocks = calloc(blocks + 1, sizeof *loan->blocks);
     if (!loan->blocks)
         return twin__fail_memory(error);
     for (size_t i = 0; i < blocks && status == TWIN_OK; i++)

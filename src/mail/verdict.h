@@ -10,7 +10,7 @@ struct twin__findings {
     struct twin__sender_counts senders;
     struct twin__label_score scores[TWIN_MAIL_MAX_LABELS]; /* filled in label by label */
     double bound;                                          /* how far all features may differ from what is seen */
-    double flood;                                          /* so much less are grounds for spam, which was learnt lately */
+    double flood; /* so much less are grounds for spam, which was learnt lately */
 };
 
 void twin__find_evidence(struct twin__findings *out, const struct twin__model *model,
