@@ -64,6 +64,7 @@ static void run_clear(struct run *run)
     for (size_t i = 0; i < run->found.group_count; i++)
         free(run->found.groups[i].split);
     free(run->found.groups);
+    free(run->found.places);
     free(run->found.leaks);
     free(run->found.is_leaked);
     for (int side = 0; side < 2; side++) {
@@ -106,25 +107,54 @@ static bool has_split(const struct leak_group *group, uint32_t source, twin_text
            (split.length == 0 || memcmp(group->split, split.bytes, split.length) == 0);
 }
 
+/* Where the number of a group is, or goes. */
+static uint32_t *place_of(const struct contamination *found, uint32_t source, twin_text split)
+{
+    size_t mask = found->place_count - 1;
+    size_t at = (size_t)twin_hash_bytes(twin_hash_member(TWIN_HASH_XXH3, source), split.bytes, split.length) & mask;
+    while (found->places[at] && !has_split(&found->groups[found->places[at] - 1], source, split))
+        at = (at + 1) & mask;
+    return &found->places[at];
+}
+
+/* Room for another group: the table of their numbers is at most half full. */
+static bool make_room(struct contamination *found)
+{
+    if (2 * found->group_count < found->place_count)
+        return true;
+    size_t count = found->place_count ? 2 * found->place_count : 16;
+    struct leak_group *groups = realloc(found->groups, count / 2 * sizeof *groups);
+    if (groups)
+        found->groups = groups;
+    uint32_t *places = groups ? calloc(count, sizeof *places) : NULL;
+    if (!places)
+        return false;
+    free(found->places);
+    found->places = places;
+    found->place_count = count;
+    for (size_t i = 0; i < found->group_count; i++) {
+        twin_text split = { groups[i].split, groups[i].split ? strlen(groups[i].split) : 0 };
+        *place_of(found, groups[i].source, split) = (uint32_t)i + 1;
+    }
+    return true;
+}
+
 /* The number of a group, which is added if it is new; UINT32_MAX: out of memory. */
 static uint32_t group_of(struct contamination *found, uint32_t source, twin_text split)
 {
-    for (size_t i = found->group_count; i-- > 0;) /* items of a split follow each other, as a rule */
-        if (has_split(&found->groups[i], source, split))
-            return (uint32_t)i;
-    if (found->group_count == found->group_capacity) {
-        size_t capacity = 2 * found->group_capacity + 8;
-        struct leak_group *groups = realloc(found->groups, capacity * sizeof *groups);
-        if (!groups)
-            return UINT32_MAX;
-        found->groups = groups;
-        found->group_capacity = capacity;
-    }
+    if (!make_room(found))
+        return UINT32_MAX;
+    if (split.bytes)
+        split.length = strnlen(split.bytes, split.length);
+    uint32_t *place = place_of(found, source, split);
+    if (*place)
+        return *place - 1;
     char *name = split.bytes ? strndup(split.bytes, split.length) : NULL;
     if (split.bytes && !name)
         return UINT32_MAX;
     found->groups[found->group_count] = (struct leak_group){ .source = source, .split = name };
-    return (uint32_t)found->group_count++;
+    *place = (uint32_t)++found->group_count;
+    return *place - 1;
 }
 
 static twin_status read_split(twin_text *out, const struct run *run, twin_scratch **scratch, twin_scratch **room,
@@ -344,7 +374,7 @@ static void print_counts(const struct run *run)
         fprintf(stderr, "%10" PRIu64 " %10" PRIu64 " %10" PRIu64 " %8.2f   ", group->items, group->judged,
                 group->leaked, share_of(group));
         escape_message(stderr, name, strlen(name));
-        if (group->split) {
+        if (group->split && *group->split) {
             fputs(", ", stderr);
             escape_message(stderr, group->split, strlen(group->split));
         }

@@ -27,7 +27,9 @@ struct contamination {
     const twin_collection *train, *eval;
     struct leak *leaks; /* one per document of `eval` */
     struct leak_group *groups;
-    size_t group_count, group_capacity;
+    size_t group_count;
+    uint32_t *places; /* a table of their numbers and one, by hash */
+    size_t place_count;
     bool *is_leaked; /* one per document of `train`: it contains an item */
     uint64_t leaked_documents;
 };

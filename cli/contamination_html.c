@@ -16,7 +16,7 @@ static void write_name(FILE *out, const struct contamination *found, const struc
 {
     const char *name = twin_input_name(twin_collection_input(found->eval), group->source);
     escape_html(out, name, strlen(name));
-    if (group->split) {
+    if (group->split && *group->split) {
         fputs(", ", out);
         escape_html(out, group->split, strlen(group->split));
     }

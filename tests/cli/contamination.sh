@@ -59,6 +59,12 @@ grep -q '^{"file":"eval.jsonl","item":"q[0-9]*","document":"d' out || fail "$ask
 says '{"benchmark":{"file":"eval.jsonl","items":'
 cp out one && run 0 --json --threads 3 train.jsonl --against eval.jsonl && cmp -s out one || fail 'threads change the answer'
 
+# Each split is counted once, however many there are; one without a name, and one with a NUL byte, are splits too.
+awk 'BEGIN { for (i = 0; i < 3000; i++) printf "{\"id\":%d,\"split\":\"part %d\",\"text\":\"one\"}\n", i, i * 7 % 1000
+    for (i = 0; i < 3; i++) print "{\"text\":\"one\"}\n{\"split\":\"nul\\u0000\",\"text\":\"one\"}" }' >many.jsonl
+run 0 -q --json --split-field split train.jsonl --against many.jsonl
+[ "$(grep -c '"items":3,' err)" = 1002 ] && [ "$(wc -l <err)" = 1002 ] || fail "$asked: $(wc -l <err) splits, $(head -2 err)"
+
 # ---- errors
 
 wrong 'no benchmark' train.jsonl
