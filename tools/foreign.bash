@@ -15,8 +15,13 @@ skip()
 
 tools_of_machine()
 {
-    command -v $machine-linux-gnu-gcc $machine-linux-gnu-g++ "qemu-$machine-static" >/dev/null && return
+    local tool absent=
+    for tool in $machine-linux-gnu-gcc $machine-linux-gnu-g++ "qemu-$machine-static"; do
+        command -v "$tool" >/dev/null || absent=$tool
+    done
+    [ -n "$absent" ] || return 0
     [ "$(id -u)" = 0 ] || skip "install gcc-$machine-linux-gnu, g++-$machine-linux-gnu and qemu-user-static"
+    apt-get update -qq || skip "no lists of packages"
     DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends gcc-$machine-linux-gnu \
         g++-$machine-linux-gnu qemu-user-static >/dev/null || skip "no cross compiler"
 }
