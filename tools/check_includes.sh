@@ -28,11 +28,10 @@ shared=(
     edit/edit_characters.h # characters and ratios as the distance counts them, for a join
     collection/contents.h   # signatures, sets and texts of a collection
     collection/provider.h   # documents that can be joined: an index is one of them
-    join/audit_private.h join/candidates.h join/cluster.h join/gate.h join/matches.h join/join_private.h join/similar_private.h join/verify.h # lists, comparison and result of a join, for the one by edit distance
+    join/audit_private.h join/candidates.h join/matches.h join/join_private.h join/similar_private.h join/verify.h # lists, comparison and result of a join, for the one by edit distance; from a provider to its similar pairs
     edit_join/edit_join_private.h edit_join/grams.h edit_join/segments.h # when texts are near, and what near ones share: an index looks it up
     join/query.h      # the candidates of one query, of an index or a collection, are verified
     join/step_file.h  # which part of the work a file is, also for the matches of dedup
-    join/engine.h     # from a provider to its similar pairs
     store/store.h     # tables and transactions; LMDB is seen by the store alone
 )
 

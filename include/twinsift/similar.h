@@ -6,7 +6,8 @@
  * thresholds up to 0.9, and 33 at 0.99. Every pair that is reported is true; a pair that is missing did not share a
  * band, or is one of these few.
  *
- * Pairs by containment are found by their rare shingles, without signatures, and none is missed. */
+ * Pairs by containment are found by their rare shingles, without signatures, and none is missed but of documents that are
+ * `incomplete`. */
 #ifndef TWINSIFT_SIMILAR_H
 #define TWINSIFT_SIMILAR_H
 
@@ -77,7 +78,8 @@ typedef struct twin_similar_counts {
     double pairing_seconds, verifying_seconds;
     uint64_t
         incomplete; /* documents of a template group that were compared in vain with thousands of others, and then with the
-                            likeliest only: pairs of theirs may be missing, which an audit measures */
+                            likeliest only; by containment, documents that have much in common with many others, and were
+                            compared with the likeliest. Pairs of theirs may be missing, which an audit measures */
     uint64_t reserved[TWIN_RESERVED - 1];
 } twin_similar_counts;
 

@@ -13,6 +13,14 @@ static inline uint64_t twin__mix(uint64_t x)
     return x ^ (x >> 31);
 }
 
+/* The number that becomes x when it is mixed. */
+static inline uint64_t twin__unmix(uint64_t x)
+{
+    x = (x ^ x >> 31 ^ x >> 62) * 0x319642B2D24D8EC3u;
+    x = (x ^ x >> 27 ^ x >> 54) * 0x96DE1B173F119089u;
+    return x ^ x >> 30 ^ x >> 60;
+}
+
 /* The next number of the stream whose state is *state. */
 static inline uint64_t twin__random_next(uint64_t *state)
 {

@@ -4,8 +4,8 @@
 
 #include <twinsift/dedup.h>
 
-#include "join/engine.h"
 #include "join/matches.h"
+#include "join/similar_private.h"
 
 #define TWIN__NOBODY UINT32_MAX
 

@@ -18,7 +18,7 @@
 #include "collection/contents.h"
 #include "dedup/decision.h"
 #include "dedup/preference.h"
-#include "join/cluster.h"
+#include "join/join_private.h"
 #include "join/matches.h"
 #include "join/similar_private.h"
 #include "join/verify.h"

@@ -9,8 +9,8 @@
 #include "collection/contents.h"
 #include "dedup/preference.h"
 #include "join/audit_private.h"
-#include "join/engine.h"
 #include "join/matches.h"
+#include "join/similar_private.h"
 
 /* The kept documents, and what was found about them. */
 struct survey {

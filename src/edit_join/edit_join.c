@@ -19,9 +19,9 @@
 #include "base/stages.h"
 #include "collection/contents.h"
 #include "edit_join/edit_join_private.h"
-#include "join/engine.h"
 #include "join/join_private.h"
 #include "join/matches.h"
+#include "join/similar_private.h"
 #include "join/verify.h"
 #include "lsh/bands.h"
 
@@ -349,14 +349,6 @@ static twin_status order_runs(struct edit_join *join, twin_error *error)
                : status;
 }
 
-/* Of two collections the documents of the second are numbered on their own. */
-static void number_apart(struct edit_join *join)
-{
-    twin_matches *matches = &join->similar->matches;
-    for (size_t i = 0; join->similar->other && i < matches->count; i++)
-        matches->items[i].b -= join->provider.split;
-}
-
 /* Packed pairs remain packed if they may, and become matches if the forest found some too. */
 static twin_status order_pairs(struct edit_join *join)
 {
@@ -373,7 +365,6 @@ static twin_status order_pairs(struct edit_join *join)
     twin_status status = join->options.top ? keep_top(join) : unpack_pairs(join);
     if (mixed || join->options.top)
         twin__matches_sort(matches);
-    number_apart(join);
     similar->counts.similar = matches->count;
     return status;
 }

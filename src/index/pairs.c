@@ -12,7 +12,7 @@
 #include "base/exec.h"
 #include "base/stages.h"
 #include "index/view_provider.h"
-#include "join/engine.h"
+#include "join/similar_private.h"
 
 /* A pair of documents by their numbers, a < b. */
 struct document_pair {

@@ -1,5 +1,5 @@
 /* audit_private.h — what the files of the audit share: audit.c draws documents and holds all others against them, batch
- * by batch; audit_sets.c compares sets, edit_join/edit_audit.c texts. */
+ * by batch, and compares sets; edit_join/edit_audit.c compares texts. */
 #ifndef TWIN_JOIN_AUDIT_PRIVATE_H
 #define TWIN_JOIN_AUDIT_PRIVATE_H
 

@@ -7,7 +7,7 @@
  * wanted which documents of the first have any (`existence_only`), they are fewer:
  *
  *   1. In a group, those of the second collection are kept, and each of the first is compared with them up to the first
- *      that is similar (set_join.h); texts that contain each other, likewise (containment_keepers.h).
+ *      that is similar (set_join.h); texts that contain each other, likewise.
  *   2. That one need not be the most similar. If the second collection has the same set, it is: equal sets have equal
  *      signatures, and documents with equal ones are compared.
  *
@@ -18,7 +18,6 @@
 #include "base/error.h"
 #include "base/stages.h"
 #include "collection/contents.h"
-#include "join/engine.h"
 #include "join/join_private.h"
 #include "join/matches.h"
 #include "join/similar_private.h"
@@ -129,8 +128,8 @@ static void drop_repeats(twin_matches *matches)
     matches->count = kept;
 }
 
-static twin_status find_first(twin_matches *out, twin_similar_counts *counts, const struct twin__provider *provider,
-                              const twin_similar_options *options, twin_error *error)
+static twin_status find_any(twin_matches *out, twin_similar_counts *counts, const struct twin__provider *provider,
+                            const twin_similar_options *options, twin_error *error)
 {
     struct once once = { provider, options, malloc((provider->count + 1) * sizeof *once.order) };
     struct twin__deciding_options deciding = { .search = options, .order = order_sides, .context = &once };
@@ -156,7 +155,7 @@ static twin_status find_first(twin_matches *out, twin_similar_counts *counts, co
 
 /* ---- searching ---- */
 
-static twin_status check(const twin_collection *first, const twin_collection *second, twin_error *error)
+static twin_status check_collections(const twin_collection *first, const twin_collection *second, twin_error *error)
 {
     if (twin__collection_slots(first) == 0 || twin__collection_slots(second) == 0)
         return twin__fail(error, TWIN_EINVAL, "collections of texts have no sets to compare");
@@ -167,14 +166,7 @@ static twin_status check(const twin_collection *first, const twin_collection *se
     return TWIN_OK;
 }
 
-/* From numbers of the provider to those of the two collections; of matches in a file, when they are read. */
-static void number_apart(twin_matches *matches, uint32_t split)
-{
-    for (size_t i = 0; i < matches->count && !twin__matches_on_disk(matches); i++)
-        matches->items[i].b -= split;
-}
-
-static twin_status find(twin_similar *similar, const twin_similar_options *options, twin_error *error)
+static twin_status find_pairs(twin_similar *similar, const twin_similar_options *options, twin_error *error)
 {
     struct twin__provider provider;
     if (twin_collection_count(similar->collection).documents == 0)
@@ -185,10 +177,8 @@ static twin_status find(twin_similar *similar, const twin_similar_options *optio
         return twin__fail(error, status, "signatures cannot be kept in the temporary folder: %m");
     if (status != TWIN_OK)
         return twin__fail_status(error, status);
-    status = options->existence_only ? find_first(&similar->matches, &similar->counts, &provider, options, error)
+    status = options->existence_only ? find_any(&similar->matches, &similar->counts, &provider, options, error)
                                      : twin__similar_find_matches(similar, &provider, options, error);
-    if (status == TWIN_OK)
-        number_apart(&similar->matches, provider.split);
     twin__collection_provider_clear(&provider);
     return status;
 }
@@ -198,7 +188,7 @@ static twin_status find_between(twin_similar **out, const twin_collection *first
 {
     if (!out || !first || !second)
         return twin__fail_null(error, !out ? "out" : !first ? "first" : "second");
-    twin_status status = check(first, second, error);
+    twin_status status = check_collections(first, second, error);
     if (status == TWIN_OK)
         status = twin__similar_complete(&options, twin__collection_scheme(first), error);
     if (status == TWIN_OK && options.existence_only &&
@@ -212,7 +202,7 @@ static twin_status find_between(twin_similar **out, const twin_collection *first
     *similar = (twin_similar){
         .collection = first, .other = second, .measure = options.measure, .threshold = options.threshold
     };
-    status = find(similar, &options, error);
+    status = find_pairs(similar, &options, error);
     if (status != TWIN_OK) {
         twin_similar_free(similar);
         return status;
@@ -269,7 +259,7 @@ static twin_status are_copies(bool *out, const twin_similar *similar, twin_match
 }
 
 /* The partners that document `a` has by a match of its first. */
-static twin_status add_partners(struct expansion *expansion, uint32_t a, twin_match match)
+static twin_status add_across(struct expansion *expansion, uint32_t a, twin_match match)
 {
     twin_status status = TWIN_OK;
     bool is_first = match.a == a, same = false;
@@ -287,43 +277,7 @@ static twin_status add_partners(struct expansion *expansion, uint32_t a, twin_ma
     return status;
 }
 
-/* The first match of a document, or of one after it. */
-static size_t first_match(const twin_matches *matches, uint32_t document)
-{
-    size_t low = 0, count = matches->count;
-    while (count > 0) {
-        size_t half = count / 2;
-        if (matches->items[low + half].a < document) {
-            low += half + 1;
-            count -= half + 1;
-        } else
-            count = half;
-    }
-    return low;
-}
-
-static twin_status visit_document(struct expansion *expansion, uint32_t a, twin_match_visit *visit, void *context)
-{
-    const twin_matches *matches = &expansion->similar->matches;
-    uint32_t first = twin_collection_firsts(expansion->similar->collection)[a];
-    twin_status status = TWIN_OK;
-    for (size_t i = first_match(matches, first);
-         i < matches->count && matches->items[i].a == first && status == TWIN_OK; i++)
-        status = add_partners(expansion, a, matches->items[i]);
-    return status == TWIN_OK ? twin__similar_visit_partners(&expansion->partners, visit, context) : status;
-}
-
-static twin_status visit_documents(struct expansion *expansion, twin_match_visit *visit, void *context)
-{
-    size_t documents = twin_collection_count(expansion->similar->collection).documents;
-    twin_status status = TWIN_OK;
-    for (size_t a = 0; a < documents && status == TWIN_OK; a++)
-        status = visit_document(expansion, (uint32_t)a, visit, context);
-    return status;
-}
-
-/* ---- more matches than are in memory ---- */
-
+/* Matches have the numbers of the provider: of the second collection, behind the first. */
 static twin_status next_match(twin_match *out, bool *found, struct twin__match_cursor *cursor,
                               const twin_similar *similar)
 {
@@ -346,7 +300,7 @@ static twin_status visit_in_order(struct expansion *expansion, struct twin__matc
             status = twin__similar_visit_partners(&expansion->partners, visit, context);
         a = match.a;
         if (status == TWIN_OK && found)
-            status = add_partners(expansion, a, match);
+            status = add_across(expansion, a, match);
     }
     return status;
 }
@@ -361,19 +315,19 @@ static twin_status list_partners(struct expansion *expansion, struct twin__match
         status = next_match(&match, &found, cursor, expansion->similar);
         size_t end = found ? first->begins[match.a + 1] : 0;
         for (size_t i = first->begins[match.a]; i < end && status == TWIN_OK; i++)
-            status = add_partners(expansion, first->same[i], match);
+            status = add_across(expansion, first->same[i], match);
     }
     return status;
 }
 
-/* Lists all pairs of documents in runs of their own, and visits them in order. */
+/* Lists all pairs of documents, in runs of their own if the matches may be, and visits them in order. */
 static twin_status visit_sorted(struct expansion *expansion, struct twin__match_cursor *cursor,
                                 twin_match_visit *visit, void *context)
 {
     const struct twin__match_runs *runs = expansion->similar->matches.runs;
     struct twin__copies first = { 0 };
     twin_status status = list_copies(&first, expansion->similar->collection);
-    if (status == TWIN_OK)
+    if (status == TWIN_OK && runs)
         status = twin__match_runs_create(&expansion->partners, runs->most, runs->folder);
     if (status == TWIN_OK)
         status = list_partners(expansion, cursor, &first);
@@ -383,7 +337,7 @@ static twin_status visit_sorted(struct expansion *expansion, struct twin__match_
     return status;
 }
 
-static twin_status visit_from_disk(struct expansion *expansion, twin_match_visit *visit, void *context)
+static twin_status visit_between(struct expansion *expansion, twin_match_visit *visit, void *context)
 {
     const twin_collection *first = expansion->similar->collection;
     const uint32_t *distinct;
@@ -402,8 +356,7 @@ twin_status twin__between_each(const twin_similar *similar, twin_copies copies, 
     struct expansion expansion = { .similar = similar, .copies = copies };
     twin_status status = list_copies(&expansion.second, similar->other);
     if (status == TWIN_OK)
-        status = (twin__matches_on_disk(&similar->matches) ? visit_from_disk : visit_documents)(&expansion, visit,
-                                                                                                context);
+        status = visit_between(&expansion, visit, context);
     twin__copies_clear(&expansion.second);
     twin__matches_clear(&expansion.partners);
     return status;

@@ -13,7 +13,6 @@
 #include "base/random.h"
 #include "base/stages.h"
 #include "collection/contents.h"
-#include "join/engine.h"
 #include "join/join_private.h"
 #include "join/similar_private.h"
 #include "join/step_file.h"
@@ -54,8 +53,8 @@ static struct twin__band_range bands_of(twin_part part, size_t bands)
     return (struct twin__band_range){ bands * part.number / part.of, bands * (part.number + 1) / part.of };
 }
 
-static twin_status check(const twin_collection *collection, const twin_similar_options *options, twin_part part,
-                         twin_error *error)
+static twin_status check_part(const twin_collection *collection, const twin_similar_options *options, twin_part part,
+                              twin_error *error)
 {
     if (options->threshold != 0 || twin__collection_scheme(collection)->measure != TWIN_JACCARD ||
         twin__collection_slots(collection) == 0)
@@ -77,8 +76,8 @@ static twin_status put_in_order(struct twin__bands_found *found, size_t document
     return twin__pairs_sort_unique(&found->pairs, NULL);
 }
 
-static twin_status find(twin_candidates *candidates, const twin_collection *collection,
-                        const twin_similar_options *options)
+static twin_status find_bands(twin_candidates *candidates, const twin_collection *collection,
+                              const twin_similar_options *options)
 {
     struct twin__provider provider = { 0 };
     struct twin__band_range range = bands_of(candidates->part, options->bands.plan.bands);
@@ -91,20 +90,20 @@ static twin_status find(twin_candidates *candidates, const twin_collection *coll
     return status;
 }
 
-static twin_status find_candidates(twin_candidates **out, const twin_collection *collection,
-                                   twin_similar_options options, twin_part part, twin_error *error)
+static twin_status find_part(twin_candidates **out, const twin_collection *collection, twin_similar_options options,
+                             twin_part part, twin_error *error)
 {
     if (!out || !collection)
         return twin__fail_null(error, out ? "collection" : "out");
     twin_candidates *candidates = NULL;
-    twin_status status = check(collection, &options, part, error);
+    twin_status status = check_part(collection, &options, part, error);
     if (status == TWIN_OK)
         status = twin__similar_complete(&options, twin__collection_scheme(collection), error);
     if (status == TWIN_OK)
         status = create(&candidates, collection, part, error);
     if (!candidates)
         return status;
-    status = find(candidates, collection, &options);
+    status = find_bands(candidates, collection, &options);
     if (status != TWIN_OK) {
         twin_candidates_free(candidates);
         return twin__fail_status(error, status);
@@ -120,7 +119,7 @@ twin_status twin_candidates_find(twin_candidates **out, const twin_collection *c
         *out = NULL;
     struct twin__watch watch;
     twin__watch_begin(&watch, options.progress, &twin__stage_pairing);
-    twin_status status = find_candidates(out, collection, options, part, error);
+    twin_status status = find_part(out, collection, options, part, error);
     status = twin__watch_end(&watch, status, error);
     if (status != TWIN_OK && out) {
         twin_candidates_free(*out);
@@ -258,7 +257,7 @@ twin_status twin_candidates_read(twin_candidates **out, const twin_collection *c
 /* ---- parts of the documents ---- */
 
 /* Unites documents that are candidates or in one group. */
-static void unite(uint32_t *group, const struct twin__band_candidates *candidates)
+static void unite_candidates(uint32_t *group, const struct twin__band_candidates *candidates)
 {
     for (size_t i = 0; i < candidates->pairs.count; i++)
         twin__union_join(group, twin__pair_low(candidates->pairs.items[i]),
@@ -305,7 +304,7 @@ twin_status twin__candidates_of_part(struct twin__band_candidates *out, twin_can
     if (status == TWIN_OK && group) {
         for (size_t i = 0; i < provider->count; i++)
             group[i] = (uint32_t)i;
-        unite(group, out);
+        unite_candidates(group, out);
         keep_part(out, group, part);
         if (part.number > 0)
             out->seen = 0; /* all parts have the same, and their counts are added */

@@ -111,7 +111,7 @@ static bool take_bucket(void *context, const uint64_t *keys, size_t count, int w
                            : twin__group_finder_add(search->finder, keys, count);
 }
 
-static twin_status gather(struct twin__pairs *out, uint64_t *seen, struct band_search *search)
+static twin_status gather_pairs(struct twin__pairs *out, uint64_t *seen, struct band_search *search)
 {
     struct twin__pair_overflow *overflow = search->overflow;
     bool others_are_there = overflow && twin__matches_on_disk(&overflow->matches);
@@ -151,7 +151,7 @@ static twin_status search_bands(struct twin__pairs *out, uint64_t *seen, struct 
                                         .context = search };
     twin_status status = twin__bands_visit(signatures, options->bands, options->exec, visits, options->progress);
     if (status == TWIN_OK && !search->is_full)
-        status = gather(out, seen, search);
+        status = gather_pairs(out, seen, search);
     for (int i = 0; i < search->worker_count; i++)
         free(search->workers[i].pairs.items);
     free(search->workers);
@@ -291,7 +291,7 @@ static size_t count_documents(const struct twin__groups *groups)
 
 /* Lists which groups are joined. Returns of each document its group, by the first document of it, and itself if it is in
  * none; NULL when out of memory. */
-static uint32_t *join_groups(struct twin__band_candidates *candidates, const bool *whole, const bool *alone,
+static uint32_t *list_joined(struct twin__band_candidates *candidates, const bool *whole, const bool *alone,
                              size_t documents)
 {
     struct twin__groups *joined = &candidates->joined;
@@ -311,8 +311,8 @@ static uint32_t *join_groups(struct twin__band_candidates *candidates, const boo
 
 /* The documents of the loose groups that are not joined and have no plan of their own, in increasing order, as bands want
  * them. */
-static size_t list_remaining(uint32_t *out, const struct twin__band_candidates *candidates, const bool *whole,
-                             twin_signatures signatures)
+static size_t list_loose(uint32_t *out, const struct twin__band_candidates *candidates, const bool *whole,
+                         twin_signatures signatures)
 {
     const struct twin__groups *loose = &candidates->loose;
     size_t count = 0;
@@ -332,7 +332,7 @@ static twin_status search_by_bands(struct twin__band_candidates *candidates, con
     uint32_t *documents = malloc((signatures.count + 1) * sizeof *documents);
     if (!documents)
         return TWIN_ENOMEM;
-    signatures.count = list_remaining(documents, candidates, whole, search->provider->signatures);
+    signatures.count = list_loose(documents, candidates, whole, search->provider->signatures);
     signatures.documents = documents;
     search->within = candidates->loose_of;
     twin_status status = search_bands(&candidates->pairs, &candidates->seen, search, signatures, options);
@@ -362,7 +362,7 @@ twin_status twin__candidates_settle(struct twin__band_candidates *candidates, co
                                     const struct twin__provider *provider, const struct twin__gate *gate,
                                     const twin_similar_options *options)
 {
-    uint32_t *joined_of = join_groups(candidates, whole, alone, provider->count);
+    uint32_t *joined_of = list_joined(candidates, whole, alone, provider->count);
     if (!joined_of)
         return TWIN_ENOMEM;
     struct band_search search = {

@@ -4,8 +4,8 @@
 
 #include <twinsift/similar.h>
 
-#include "join/gate.h"
 #include "join/groups.h"
+#include "join/join_private.h"
 #include "join/pairs.h"
 
 /* What bands yield. Begin with {0}, end with twin__band_candidates_clear(). */

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "join/cluster.h"
 #include "join/join_private.h"
 #include "join/matches.h"
 #include "join/similar_private.h"
@@ -15,7 +14,7 @@
 
 #define NOBODY UINT32_MAX /* never a document: there are at most so many, counted from 0 */
 
-static twin_status check(const uint32_t *out, size_t documents, const twin_match *matches, size_t count)
+static twin_status check_matches(const uint32_t *out, size_t documents, const twin_match *matches, size_t count)
 {
     if ((documents && !out) || (count && !matches))
         return twin__fail_null(NULL, count && !matches ? "matches" : "the array for the result");
@@ -29,7 +28,7 @@ static twin_status check(const uint32_t *out, size_t documents, const twin_match
 
 twin_status twin__cluster_components(uint32_t *group, size_t documents, const twin_match *matches, size_t count)
 {
-    twin_status status = check(group, documents, matches, count);
+    twin_status status = check_matches(group, documents, matches, count);
     if (status != TWIN_OK)
         return status;
 
@@ -81,7 +80,7 @@ static uint64_t *sort_matches(twin_status *status, size_t documents, const twin_
     return sorted;
 }
 
-static void drop(uint32_t *keeper, double *similarity, uint32_t kept, twin_match match)
+static void drop_for(uint32_t *keeper, double *similarity, uint32_t kept, twin_match match)
 {
     uint32_t dropped = match.a == kept ? match.b : match.a;
     if (keeper[dropped] != NOBODY)
@@ -94,7 +93,7 @@ static void drop(uint32_t *keeper, double *similarity, uint32_t kept, twin_match
 twin_status twin__cluster_keepers(uint32_t *keeper, double *similarity, size_t documents, const twin_match *matches,
                                   size_t count, const uint32_t *order)
 {
-    twin_status status = check(keeper, documents, matches, count);
+    twin_status status = check_matches(keeper, documents, matches, count);
     if (status != TWIN_OK)
         return status;
     if (count > UINT32_MAX)
@@ -115,7 +114,7 @@ twin_status twin__cluster_keepers(uint32_t *keeper, double *similarity, size_t d
         }
         for (; at < count && sorted[at] >> 32 == i; at++)
             if (is_kept)
-                drop(keeper, similarity, d, matches[(uint32_t)sorted[at]]);
+                drop_for(keeper, similarity, d, matches[(uint32_t)sorted[at]]);
     }
     free(sorted);
     return TWIN_OK;

@@ -17,24 +17,24 @@
  * these pairs are similar indeed. Memory: the marks of shingles, one block, and one batch of matches; documents that do
  * not fit into a block go into the next, for which larger documents are fetched once more.
  *
- * Texts that are made of the same phrases in other choices are met often and hardly ever similar: that takes time which
- * grows with the square of their number. A search can be bounded to so many entries of lists per item of its set, the
+ * Texts that are made of the same phrases in other choices are met often and hardly ever similar, which would take time that
+ * grows with the square of their number. So a search is bounded to some entries of lists per item of its set, the
  * shorter lists first; documents for which that was not enough are counted. */
-#include "join/containment_private.h"
+#include "join/containment.h"
 
 #include <stdlib.h>
 
 #include "base/array.h"
 #include "base/stages.h"
-#include "join/engine.h"
 #include "join/join_private.h"
 #include "join/matches.h"
+#include "join/similar_private.h"
 #include "kernels/kernels.h"
 #include "lsh/bands.h"
 #include "sketch/set.h"
 
 struct worker {
-    struct twin__containment_worker divider;
+    struct twin__index_worker divider;
     twin_matches found;
     struct twin__pairs pairs;      /* that the index does not know enough of */
     struct twin__item_marks marks; /* of the smaller document of such a pair */
@@ -83,30 +83,6 @@ static twin_status sort_by_size(struct twin__containment *join, twin_error *erro
 
 /* ---- searching ---- */
 
-void twin__containment_worker_clear(struct twin__containment_worker *worker)
-{
-    twin__index_scratch_clear(&worker->scratch);
-    twin__item_marks_clear(&worker->marks);
-    free(worker->bits);
-    *worker = (struct twin__containment_worker){ 0 };
-}
-
-bool twin__containment_divide(struct twin__divided_set *out, struct twin__containment_worker *worker,
-                              const struct twin__frequent_items *frequent, twin_set items)
-{
-    if (!TWIN__ARRAY_GROW(&worker->bits, &worker->bit_capacity, 0, frequent->words) ||
-        !twin__frequent_items_divide(worker->bits, &worker->marks, frequent, items.items, items.count))
-        return false;
-    size_t found = worker->marks.found, rare = worker->marks.missed.count;
-    *out = (struct twin__divided_set){ .size = found + rare,
-                                       .frequent = found,
-                                       .bits = worker->bits,
-                                       .rare = worker->marks.missed.items,
-                                       .rare_count = rare,
-                                       .listed = rare };
-    return true;
-}
-
 static size_t count_common(twin_set large, twin_set small)
 {
     enum { TIMES = 32 }; /* so much larger that searching is faster than going through */
@@ -133,7 +109,7 @@ static size_t first_below(const struct twin__set_index *index, size_t rank)
     return low;
 }
 
-static bool add_match(struct worker *worker, uint32_t a, uint32_t b, double similarity)
+static bool add_contained(struct worker *worker, uint32_t a, uint32_t b, double similarity)
 {
     twin_match match = { a < b ? a : b, a < b ? b : a, similarity };
     return twin__matches_add(&worker->found, match) == TWIN_OK;
@@ -157,7 +133,8 @@ static twin_status compare_with_long(struct worker *worker, const struct join *j
                     count_common((twin_set){ of_long.rare, of_long.rare_count }, rare);
     double similarity =
         twin__similarity_of_counts(of_long.size, worker->marks.found + rare.count, common, TWIN_CONTAINMENT);
-    bool good = similarity < join->base.options.threshold || add_match(worker, document, long_document, similarity);
+    bool good =
+        similarity < join->base.options.threshold || add_contained(worker, document, long_document, similarity);
     return good ? TWIN_OK : twin__fail_memory(error);
 }
 
@@ -175,7 +152,7 @@ static twin_status take_found(struct worker *worker, const struct join *join, ui
         if (found.similarity > 1 && is_long)
             status = compare_with_long(worker, join, other, document, set, number, error);
         else if (found.similarity > 1 ? !twin__pairs_add(&worker->pairs, twin__pair(document, other))
-                                      : !add_match(worker, document, other, found.similarity))
+                                      : !add_contained(worker, document, other, found.similarity))
             status = twin__fail_memory(error);
         if (status != TWIN_OK)
             return status;
@@ -192,7 +169,7 @@ static twin_status search_members(struct join *join, size_t rank, twin_set items
                                        .group = join->side,
                                        .root = join->side ? join->side[rank] : 0,
                                        .is_largest = true };
-    if (!twin__containment_divide(&query.set, &worker->divider, &join->index.frequent, items))
+    if (!twin__index_divide(&query.set, &worker->divider, &join->index.frequent, items))
         return twin__fail_memory(error);
     query.most_steps = join->base.options.steps_per_item * (query.set.size + FEWEST_ITEMS);
     if (!twin__set_index_all(&worker->divider.scratch, &join->index, &query))
@@ -218,7 +195,7 @@ static twin_status search_documents(void *context, size_t begin, size_t end, int
 /* ---- all of it ---- */
 
 /* Compares the pairs by their sets. */
-static twin_status compare(twin_matches *out, struct join *join, twin_error *error)
+static twin_status compare_unknown(twin_matches *out, struct join *join, twin_error *error)
 {
     const struct twin__containment *base = &join->base;
     struct twin__set_rule rule = { TWIN_CONTAINMENT, base->options.threshold };
@@ -228,7 +205,7 @@ static twin_status compare(twin_matches *out, struct join *join, twin_error *err
     return status;
 }
 
-static twin_status gather(twin_matches *out, struct join *join, twin_error *error)
+static twin_status gather_found(twin_matches *out, struct join *join, twin_error *error)
 {
     for (int i = 0; i < join->base.options.exec.workers; i++) {
         struct worker *worker = &join->workers[i];
@@ -236,10 +213,10 @@ static twin_status gather(twin_matches *out, struct join *join, twin_error *erro
             return twin__fail_memory(error);
         worker->pairs.count = 0;
     }
-    return join->pairs.count < join->base.options.pairs_at_a_time ? TWIN_OK : compare(out, join, error);
+    return join->pairs.count < join->base.options.pairs_at_a_time ? TWIN_OK : compare_unknown(out, join, error);
 }
 
-static void report(const struct twin__containment *join, size_t done)
+static void report_done(const struct twin__containment *join, size_t done)
 {
     if (join->options.progress.report)
         (void)twin__report(&twin__stage_joining, done, join->count);
@@ -247,7 +224,7 @@ static void report(const struct twin__containment *join, size_t done)
 
 /* Finds the pairs of members with each other and with all larger documents, some at a time: so few that, if all of them
  * are similar to all, memory stays bounded. */
-static twin_status search_block(twin_matches *out, struct join *join, twin_error *error)
+static twin_status search_larger(twin_matches *out, struct join *join, twin_error *error)
 {
     enum { FEWEST = 64 };
     struct twin__containment *base = &join->base;
@@ -264,7 +241,7 @@ static twin_status search_block(twin_matches *out, struct join *join, twin_error
         join->first_rank = rank;
         status = twin__exec_try(base->options.exec, count, SETS_AT_A_TIME, search_documents, join, error);
         if (status == TWIN_OK)
-            status = gather(out, join, error);
+            status = gather_found(out, join, error);
     }
     return status;
 }
@@ -281,15 +258,16 @@ static twin_status join_blocks(twin_matches *out, struct join *join, struct twin
         if (status == TWIN_OK)
             status = twin__prober_fill(&join->index, &join->pairs, prober, error);
         if (status == TWIN_OK)
-            status = search_block(out, join, error);
-        report(&join->base, join->base.count - twin__prober_left(prober));
+            status = search_larger(out, join, error);
+        report_done(&join->base, join->base.count - twin__prober_left(prober));
     }
-    return status == TWIN_OK ? compare(out, join, error) : status;
+    return status == TWIN_OK ? compare_unknown(out, join, error) : status;
 }
 
 static void set_defaults(struct twin__containment_options *options, size_t documents)
 {
     enum { FEWEST_ROOM = 3 << 22, ROOM_PER_DOCUMENT = 48, PAIRS_AT_A_TIME = 1 << 21, ITEMS_AT_A_TIME = 1 << 20 };
+    enum { STEPS_PER_ITEM = 256 }; /* mail takes less than 256, news less than 64 (docs/join.md) */
     if (options->most_room == 0)
         options->most_room =
             ROOM_PER_DOCUMENT * documents > FEWEST_ROOM ? ROOM_PER_DOCUMENT * documents : FEWEST_ROOM;
@@ -297,6 +275,8 @@ static void set_defaults(struct twin__containment_options *options, size_t docum
         options->pairs_at_a_time = PAIRS_AT_A_TIME;
     if (options->items_at_a_time == 0)
         options->items_at_a_time = ITEMS_AT_A_TIME;
+    if (options->steps_per_item == 0)
+        options->steps_per_item = STEPS_PER_ITEM;
 }
 
 static twin_status join_init(struct join *join)
@@ -342,7 +322,7 @@ static void join_end(struct join *join, struct twin__containment_counts *counts)
         struct worker *worker = &join->workers[i];
         counts->compared += worker->divider.scratch.compared;
         counts->incomplete += worker->divider.scratch.cut;
-        twin__containment_worker_clear(&worker->divider);
+        twin__index_worker_clear(&worker->divider);
         twin__item_marks_clear(&worker->marks);
         twin__matches_clear(&worker->found);
         free(worker->pairs.items);

@@ -1,7 +1,7 @@
 /* containment_probes.c — which documents may be contained in a larger one, and by which shingles that is found.
  *
  * Documents are taken from the largest to the smallest, some thousand shingles of a batch at a time. Each shingle is
- * looked up in the marks of all larger documents (shingle_marks.h) and then marked with the colour of its own. A
+ * looked up in the marks of all larger documents (containment.h) and then marked with the colour of its own. A
  * document that lacks more marks of a colour than the threshold leaves room for is contained in no document of that
  * colour; if that is so for all colours, as for most documents, it needs no probes. Shingles without a mark of the
  * colours that are left are absent from whatever contains the document. Of the others the rarest become probes, which
@@ -17,8 +17,65 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "join/containment_private.h"
+#include "join/containment.h"
+#include "join/join_private.h"
 #include "kernels/sort.h"
+
+/* ---- marks ---- */
+
+twin_status twin__shingle_marks_init(struct twin__shingle_marks *out, size_t documents, size_t items)
+{
+    enum { FEWEST_BITS = 10, LARGE_BITS = 23, WORDS_PER_DOCUMENT = 32, MOST_BITS = 36, FEWER_BITS = 2, SHARING = 4 };
+    unsigned most = twin__bits_for(WORDS_PER_DOCUMENT * documents, LARGE_BITS, MOST_BITS);
+    unsigned bits = twin__bits_for(items / SHARING, FEWEST_BITS, most);
+    out->mark_shift = 64 - bits;
+    out->more_shift = out->mark_shift + FEWER_BITS;
+    out->marks = calloc((size_t)1 << bits, sizeof *out->marks);
+    out->more = calloc((size_t)1 << bits >> FEWER_BITS, sizeof *out->more);
+    if (out->marks && out->more)
+        return TWIN_OK;
+    twin__shingle_marks_clear(out);
+    return TWIN_ENOMEM;
+}
+
+void twin__shingle_marks_clear(struct twin__shingle_marks *marks)
+{
+    free(marks->marks);
+    free(marks->more);
+    *marks = (struct twin__shingle_marks){ 0 };
+}
+
+/* A colour that comes again is counted: for a rare shingle, which seldom has one twice, hardly ever. */
+void twin__shingle_marks_add(uint64_t *before, struct twin__shingle_marks *marks, twin_set part, uint64_t colour)
+{
+    for (size_t i = 0; i < part.count; i++) {
+        uint64_t *own = &marks->marks[part.items[i] >> marks->mark_shift];
+        before[i] = *own;
+        *own |= colour;
+        if (before[i] & colour) {
+            uint16_t *more = &marks->more[part.items[i] >> marks->more_shift];
+            *more = (uint16_t)(*more + (*more < UINT16_MAX));
+        }
+    }
+}
+
+void twin__count_colours(uint32_t counts[TWIN__COLOURS], const uint64_t *words, size_t count)
+{
+    memset(counts, 0, TWIN__COLOURS * sizeof *counts);
+    while (count > 0) {
+        size_t some = count < UINT8_MAX ? count : UINT8_MAX;
+        uint64_t sums[8] = { 0 }; /* byte k of word s counts colour 8·k + s */
+        for (size_t i = 0; i < some; i++)
+            for (unsigned s = 0; s < 8; s++)
+                sums[s] += words[i] >> s & 0x0101010101010101;
+        for (unsigned c = 0; c < TWIN__COLOURS; c++)
+            counts[c] += (uint32_t)(sums[c % 8] >> c / 8 * 8 & UINT8_MAX);
+        words += some;
+        count -= some;
+    }
+}
+
+/* ---- the prober ---- */
 
 enum { CLASSES = 1024 }; /* counts that are distinguished before sorting; the last has all others */
 enum { BATCH_DOCUMENTS = 4096 };
@@ -27,7 +84,7 @@ struct worker {
     uint64_t *tokens, *spare; /* of a set: the count of each item in the high 16 bits, its place in the others */
     size_t capacity, spare_capacity;
     uint32_t classes[CLASSES];
-    struct twin__containment_worker divider;
+    struct twin__index_worker divider;
     uint64_t *store; /* bits and rare items of the members that it has found in the batch */
     size_t stored, store_capacity;
 };
@@ -148,7 +205,7 @@ static uint64_t possible_colours(const struct twin__containment *join, size_t ra
 
 /* ---- probes ---- */
 
-static unsigned class_of(uint64_t count)
+static unsigned count_class(uint64_t count)
 {
     return count < CLASSES ? (unsigned)count : CLASSES - 1;
 }
@@ -168,7 +225,7 @@ static size_t list_tokens(struct worker *worker, const struct twin__prober *prob
             continue;
         uint64_t documents = twin__shingle_marks_count(&prober->marks, rare.items[i], batch->marks[at]);
         documents = documents < UINT16_MAX ? documents : UINT16_MAX;
-        worker->classes[class_of(documents)]++;
+        worker->classes[count_class(documents)]++;
         worker->tokens[listed++] = documents << 48 | i;
     }
     return listed;
@@ -210,7 +267,7 @@ static void write_rarest(uint64_t *out, struct worker *worker, size_t count, siz
     if (is_last)
         twin__sort(worker->tokens, count, worker->spare, worker->spare_capacity);
     for (size_t i = 0; i < count; i++) {
-        unsigned own = class_of(worker->tokens[i] >> 48);
+        unsigned own = count_class(worker->tokens[i] >> 48);
         bool takes = own < level || (is_last && i < most);
         if (own == level && !is_last) {
             turn += most - below;
@@ -230,7 +287,7 @@ static twin_status add_member(struct worker *worker, const struct twin__prober *
     struct taken *taken = &batch->taken[i];
     twin_set items = { batch->items + batch->starts[i], batch->starts[i + 1] - batch->starts[i] };
     size_t words = prober->frequent->words, needed = twin__containment_needed(prober->join, items.count);
-    if (!twin__containment_divide(&taken->set, &worker->divider, prober->frequent, items) ||
+    if (!twin__index_divide(&taken->set, &worker->divider, prober->frequent, items) ||
         !TWIN__ARRAY_GROW(&worker->tokens, &worker->capacity, 0, items.count + 1) ||
         !TWIN__ARRAY_GROW(&worker->spare, &worker->spare_capacity, 0, twin__sort_room(items.count) + 1) ||
         !TWIN__ARRAY_GROW(&worker->store, &worker->store_capacity, worker->stored, words + items.count))
@@ -366,7 +423,7 @@ twin_status twin__prober_fill(struct twin__set_index *index, struct twin__pairs 
     return status;
 }
 
-/* ---- the prober ---- */
+/* ---- all of it ---- */
 
 static size_t items_of_all(const struct twin__containment *join)
 {
@@ -398,7 +455,7 @@ void twin__prober_free(struct twin__prober *prober)
         free(prober->workers[i].tokens);
         free(prober->workers[i].spare);
         free(prober->workers[i].store);
-        twin__containment_worker_clear(&prober->workers[i].divider);
+        twin__index_worker_clear(&prober->workers[i].divider);
     }
     if (prober->batch) {
         free(prober->batch->items);

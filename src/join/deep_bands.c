@@ -9,7 +9,7 @@
  * with probability C(m, r) / C(k, r). Of many bands all are missed with that complement to the power of their number,
  * for a given m: rounds of shuffling are independent, and within a round bands have no slot in common, which makes it
  * likelier that one of them is shared. The sum over m is what is missed. Pairs with too few equal slots do not count:
- * the gate (gate.h) would drop them.
+ * the gate (gate.c) would drop them.
  *
  * More rows need many more bands: which number takes the least time depends on how alike the documents of a group are,
  * which some of its pairs show. Work is counted in looks, as in groups.c. */

@@ -12,18 +12,16 @@
  * Where it is only to be decided what is kept, or only connected components are wanted, fewer pairs are compared, in groups
  * (set_join.c) and outside of them (pair_rounds.c).
  * The options' measure, threshold and bands are read here and nowhere else below. */
-#include "join/engine.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "join/containment_keepers.h"
-#include "join/gate.h"
+#include "join/containment.h"
 #include "join/groups.h"
 #include "join/join_private.h"
 #include "join/matches.h"
-#include "join/pair_rounds.h"
 #include "join/pairs.h"
 #include "join/set_join.h"
 #include "join/similar_private.h"
@@ -290,20 +288,55 @@ static twin_status verify(struct run *run, twin_error *error)
     return status;
 }
 
+/* All documents are one group, of which those are dropped that are similar to what is kept; as long as these are many. */
+static twin_status drop_contained(struct twin__remaining *out, struct twin__join_counts *counts, struct run *run,
+                                  twin_error *error)
+{
+    twin_signatures signatures = run->provider->signatures;
+    struct twin__group all = { .count = signatures.count };
+    struct twin__groups groups = { .documents = malloc((signatures.count + 1) * sizeof *groups.documents),
+                                   .items = &all,
+                                   .count = 1 };
+    struct twin__set_join_options options = { .mode = TWIN__JOIN_KEPT,
+                                              .measure = TWIN_CONTAINMENT,
+                                              .threshold = run->options->threshold,
+                                              .exec = run->options->exec,
+                                              .progress = run->options->progress,
+                                              .order = run->deciding->order,
+                                              .context = run->deciding->context,
+                                              .remaining = out };
+    out->documents = malloc((signatures.count + 1) * sizeof *out->documents);
+    twin_status status = groups.documents && out->documents ? TWIN_OK : twin__fail_memory(error);
+    if (status == TWIN_OK && signatures.count) {
+        memcpy(groups.documents, signatures.documents, signatures.count * sizeof *groups.documents);
+        status = twin__set_join(run->out, counts, run->provider, &groups, &options, error);
+    }
+    free(groups.documents);
+    return status;
+}
+
 static twin_status find_contained(struct run *run, twin_error *error)
 {
     const twin_similar_options *options = run->options;
     struct twin__containment_options wanted = { .threshold = options->threshold,
                                                 .exec = options->exec,
                                                 .progress = options->progress };
-    struct twin__containment_counts found;
+    struct twin__containment_counts found = { 0 };
+    struct twin__join_counts dropped = { 0 };
+    struct twin__remaining remaining = { 0 };
+    struct twin__provider provider = *run->provider;
     double begun = twin__seconds();
-    twin_status status =
-        run->deciding ? twin__containment_keepers(run->out, &found, run->provider, wanted, run->deciding, error)
-                      : twin__containment_join(run->out, &found, run->provider, wanted, error);
+    twin_status status = run->deciding ? drop_contained(&remaining, &dropped, run, error) : TWIN_OK;
+    if (run->deciding) {
+        provider.signatures.documents = remaining.documents;
+        provider.signatures.count = remaining.count;
+    }
+    if (status == TWIN_OK)
+        status = twin__containment_join(run->out, &found, &provider, wanted, error);
+    free(remaining.documents);
     if (status == TWIN_OK)
         twin__matches_sort(run->out);
-    run->counts->candidates = run->counts->verified = found.compared;
+    run->counts->candidates = run->counts->verified = found.compared + dropped.compared;
     run->counts->incomplete = found.incomplete;
     run->counts->similar = twin__matches_total(run->out);
     run->counts->verifying_seconds = twin__seconds() - begun;

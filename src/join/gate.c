@@ -1,5 +1,5 @@
 /* gate.c — what equal slots of signatures say: the signature gate, and signatures as sets. */
-#include "join/gate.h"
+#include "join/join_private.h"
 
 #include <math.h>
 #include <stdlib.h>

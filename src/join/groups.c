@@ -78,7 +78,7 @@ static struct twin__large_bucket sample_bucket(const struct twin__group_finder *
     return (struct twin__large_bucket){ (uint32_t)keys[0], passed >= SAMPLE / 2, pairs, pairs * sum / SAMPLE };
 }
 
-static void unite(uint32_t *groups, const uint64_t *keys, size_t count)
+static void unite_bucket(uint32_t *groups, const uint64_t *keys, size_t count)
 {
     for (size_t i = 1; i < count; i++)
         twin__union_join(groups, (uint32_t)keys[0], (uint32_t)keys[i]);
@@ -90,9 +90,9 @@ bool twin__group_finder_add(struct twin__group_finder *finder, const uint64_t *k
     if (finder->only_dense && !bucket.is_dense)
         return false;
     pthread_mutex_lock(&finder->lock);
-    unite(finder->loose, keys, count);
+    unite_bucket(finder->loose, keys, count);
     if (bucket.is_dense)
-        unite(finder->dense, keys, count);
+        unite_bucket(finder->dense, keys, count);
     if (TWIN__ARRAY_GROW(&finder->buckets, &finder->capacity, finder->count, 1))
         finder->buckets[finder->count++] = bucket;
     else

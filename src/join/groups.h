@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <twinsift/similar.h>
 
-#include "join/gate.h"
+#include "join/join_private.h"
 #include "lsh/large_buckets.h"
 
 /* Buckets of this many documents and more are large. Below it, comparing every pair costs no more than fetching each

@@ -127,7 +127,7 @@ void twin__matches_clear(twin_matches *matches)
 
 /* ---- writing ---- */
 
-static twin_status write_run(struct twin__match_runs *runs, const twin_matches *matches)
+static twin_status write_matches(struct twin__match_runs *runs, const twin_matches *matches)
 {
     if (!*runs->folder)
         return twin__fail(&runs->failure, TWIN_ELIMIT, "more than %zu similar pairs", runs->most);
@@ -154,7 +154,7 @@ void twin__match_runs_write(twin_matches *matches)
     struct twin__match_runs *runs = matches->runs;
     if (runs->failure.status == TWIN_OK) {
         twin__matches_sort(matches);
-        (void)write_run(runs, matches);
+        (void)write_matches(runs, matches);
     }
     matches->count = 0;
 }
@@ -319,7 +319,7 @@ struct ranked {
     size_t match;
 };
 
-static int by_rank(const void *a, const void *b)
+static int by_document_best(const void *a, const void *b)
 {
     const struct ranked *x = a, *y = b;
     if (x->document != y->document)
@@ -337,7 +337,7 @@ static void mark_top(bool *keep, struct ranked *ranked, const twin_matches *matc
         ranked[2 * i] = (struct ranked){ match.a, match.b, match.similarity, i };
         ranked[2 * i + 1] = (struct ranked){ match.b, match.a, match.similarity, i };
     }
-    qsort(ranked, 2 * matches->count, sizeof *ranked, by_rank);
+    qsort(ranked, 2 * matches->count, sizeof *ranked, by_document_best);
     for (size_t i = 0, rank = 0; i < 2 * matches->count; i++) {
         rank = i > 0 && ranked[i].document == ranked[i - 1].document ? rank + 1 : 0;
         keep[ranked[i].match] |= rank < top;

@@ -207,7 +207,7 @@ static twin_status make_workers(struct forest_search *search)
     return search->workers ? TWIN_OK : TWIN_ENOMEM;
 }
 
-static void free_workers(struct forest_search *search)
+static void free_searchers(struct forest_search *search)
 {
     for (int i = 0; search->workers && i < search->query.exec.workers; i++) {
         struct search_worker *worker = &search->workers[i];
@@ -221,7 +221,7 @@ static void free_workers(struct forest_search *search)
     free(search->workers);
 }
 
-static twin_status gather(struct twin__pairs *out, uint64_t *seen, const struct forest_search *search)
+static twin_status gather_ranked(struct twin__pairs *out, uint64_t *seen, const struct forest_search *search)
 {
     for (int i = 0; i < search->query.exec.workers; i++) {
         const struct search_worker *worker = &search->workers[i];
@@ -242,8 +242,8 @@ twin_status twin__minhash_forest_pairs(struct twin__pairs *out, bool *more, uint
     twin_status status = make_workers(&search);
     if (status == TWIN_OK) {
         twin_exec_for(query.exec, query.count, DOCUMENTS_AT_A_TIME, search_range, &search);
-        status = gather(out, seen, &search);
+        status = gather_ranked(out, seen, &search);
     }
-    free_workers(&search);
+    free_searchers(&search);
     return status;
 }

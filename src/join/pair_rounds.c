@@ -16,7 +16,7 @@
  * Pairs that do not fit into memory come some at a time, those of the first documents first. All pairs of a document with
  * those before it are then known at once, so that after each batch it is known of most of its documents whether they are
  * kept. */
-#include "join/pair_rounds.h"
+#include "join/verify.h"
 
 #include <stdlib.h>
 
@@ -57,7 +57,7 @@ static void drop_unneeded(struct twin__pairs *pairs, size_t compared, struct rou
 
 /* ---- choosing the pairs of a round ---- */
 
-static void find_first(struct rounds *rounds, const struct twin__pairs *pairs)
+static void find_firsts(struct rounds *rounds, const struct twin__pairs *pairs)
 {
     uint32_t *first = rounds->first;
     for (size_t i = 0; i < rounds->provider->count; i++)
@@ -87,7 +87,7 @@ static bool connects(const struct rounds *rounds, uint32_t low, uint32_t high)
 static size_t choose_pairs(struct rounds *rounds, struct twin__pairs *pairs)
 {
     size_t chosen = 0;
-    find_first(rounds, pairs);
+    find_firsts(rounds, pairs);
     for (size_t i = 0; i < pairs->count; i++) {
         uint64_t pair = pairs->items[i];
         uint32_t low = twin__pair_low(pair), high = twin__pair_high(pair);
@@ -162,7 +162,7 @@ static int by_later(const void *a, const void *b)
 
 /* From the matches of a batch to what is dropped: what is similar to a kept document is; what is similar to a pending one is
  * pending itself. */
-static void decide_batch(struct rounds *rounds, twin_match *matches, size_t count)
+static void decide_pending(struct rounds *rounds, twin_match *matches, size_t count)
 {
     bool *pending = rounds->pending;
     if (count)
@@ -191,7 +191,7 @@ static twin_status compare_batches(struct rounds *rounds, twin_error *error)
         if (status == TWIN_OK)
             status = compare_list(rounds, &pairs, error);
         if (status == TWIN_OK && rounds->dropped)
-            decide_batch(rounds, rounds->out->items + before, rounds->out->count - before);
+            decide_pending(rounds, rounds->out->items + before, rounds->out->count - before);
     }
     twin__pair_batches_clear(&batches);
     free(pairs.items);

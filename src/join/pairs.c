@@ -84,7 +84,7 @@ static bool sort_by_later(struct twin__pairs *pairs)
     return true;
 }
 
-static twin_status write_run(twin_matches *matches, const struct twin__pairs *pairs)
+static twin_status write_pairs(twin_matches *matches, const struct twin__pairs *pairs)
 {
     if (!TWIN__ARRAY_GROW(&matches->items, &matches->capacity, 0, pairs->count))
         return TWIN_ENOMEM;
@@ -102,7 +102,7 @@ twin_status twin__pair_overflow_take(struct twin__pair_overflow *overflow, struc
     if (!sort_by_later(pairs))
         return TWIN_ENOMEM;
     pthread_mutex_lock(&overflow->lock);
-    twin_status status = write_run(&overflow->matches, pairs);
+    twin_status status = write_pairs(&overflow->matches, pairs);
     pthread_mutex_unlock(&overflow->lock);
     pairs->count = 0;
     return status;

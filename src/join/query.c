@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "join/gate.h"
+#include "join/join_private.h"
 #include "sketch/set.h"
 
 static size_t least_equal(const struct twin__query *query, double threshold)

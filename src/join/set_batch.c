@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/exec.h"
 #include "base/scratch.h"
-#include "join/gate.h"
+#include "join/join_private.h"
 #include "join/set_join.h"
 #include "join/verify.h"
 
@@ -48,7 +48,8 @@ static twin_status begin_some(void *context, size_t begin, size_t end, int worke
                                            .documents = state->by_group + group->begin,
                                            .count = group->count,
                                            .worker = worker };
-        status = twin__set_index_init(&group->index, &source, TWIN_JACCARD, state->options->threshold, error);
+        status =
+            twin__set_index_init(&group->index, &source, state->options->measure, state->options->threshold, error);
     }
     return status;
 }
@@ -80,8 +81,8 @@ void twin__slot_set_pointers(struct twin__join_slot *slot, const struct twin__jo
 }
 
 /* Fetches the document of a slot and divides its set. It remains if the worker's count is moved behind it. */
-static twin_status divide(struct twin__join_slot *slot, struct twin__join_state *state,
-                          const struct twin__join_group *group, int number, twin_error *error)
+static twin_status fetch_divided(struct twin__join_slot *slot, struct twin__join_state *state,
+                                 const struct twin__join_group *group, int number, twin_error *error)
 {
     struct twin__join_worker *worker = &state->workers[number];
     const struct twin__frequent_items *frequent = &group->index.frequent;
@@ -99,6 +100,7 @@ static twin_status divide(struct twin__join_slot *slot, struct twin__join_state 
     memcpy(rare, missed->items, count * sizeof *rare);
     slot->set = (struct twin__divided_set){ .size = found + count, .frequent = found };
     slot->set.rare_count = group->is_counted ? twin__items_drop_single(rare, count, &state->known) : count;
+    slot->set.listed = slot->set.rare_count;
     slot->worker = number;
     slot->at = worker->count;
     slot->is_divided = true;
@@ -118,21 +120,24 @@ static twin_status divide_slot(struct twin__join_slot *slot, const struct dividi
     struct twin__join_state *state = dividing->state;
     struct twin__join_group *group = twin__slot_group(state, slot);
     struct twin__join_worker *worker = &state->workers[number];
-    if (!group || !group->is_begun)
+    bool is_kept_anyway = twin__is_kept_anyway(state, slot->document);
+    if (!group || !group->is_begun || (is_kept_anyway && state->is_full && !state->next.bytes))
         return TWIN_OK;
     size_t found = group->index.count;
-    twin_status status = divide(slot, state, group, number, error);
+    twin_status status = fetch_divided(slot, state, group, number, error);
     if (status != TWIN_OK)
         return status;
-    struct twin__index_query query = { .set = slot->set, .end = found, .in_vain = &state->in_vain[slot->document] };
-    if (dividing->first && !twin__is_kept_anyway(state, slot->document) &&
+    struct twin__index_query query = { .set = slot->set,
+                                       .end = found,
+                                       .in_vain = twin__in_vain(state, slot->document) };
+    if (dividing->first && !is_kept_anyway &&
         !twin__set_index_first(&found, &slot->similarity, &worker->scratch, &group->index, &query))
         return twin__fail_memory(error);
     if (found < group->index.count)
         slot->keeper = group->index.members[found].document;
     else
         worker->count += group->index.frequent.words + slot->set.rare_count;
-    if (slot->keeper == TWIN__NONE && state->is_full)
+    if (slot->keeper == TWIN__NONE && state->next.bytes)
         twin__items_count(&state->next, slot->set.rare, slot->set.rare_count);
     return TWIN_OK;
 }
@@ -159,6 +164,7 @@ twin_status twin__batch_divide(struct twin__join_state *state, bool first, twin_
 
 twin_status twin__batch_add(struct twin__join_state *state, struct twin__join_slot *slot, twin_error *error)
 {
+    enum { MOST_TRIED = 256 }; /* members, while it may turn out that few documents are dropped */
     struct twin__set_index *index = &twin__slot_group(state, slot)->index;
     size_t before = twin__set_index_room(index);
     twin__slot_set_pointers(slot, state);
@@ -167,9 +173,12 @@ twin_status twin__batch_add(struct twin__join_state *state, struct twin__join_sl
     if (!twin__set_index_add(index, slot->document, slot->set))
         return twin__fail_memory(error);
     state->room += twin__set_index_room(index) - before;
-    if (state->room < state->most_room)
+    bool is_tried = state->options->remaining;
+    if (state->room < state->most_room && !(is_tried && index->count >= MOST_TRIED))
         return TWIN_OK;
     state->is_full = true;
+    if (is_tried)
+        return TWIN_OK;
     size_t listed = index->id_count / index->count + 1; /* of a document, as the larger groups have it */
     return twin__item_counters_init(&state->next, listed * state->todo_count, state->most_counted)
                ? TWIN_OK
@@ -229,7 +238,7 @@ static twin_status search_slot(struct twin__join_slot *slot, struct twin__join_s
         query.set = slot->set;
     }
     query.end = slot->end;
-    query.in_vain = &state->in_vain[slot->document];
+    query.in_vain = twin__in_vain(state, slot->document);
     if (components) {
         query.group = components->group;
         query.root = twin__union_find(components->group, slot->document);

@@ -79,6 +79,30 @@ void twin__index_scratch_clear(struct twin__index_scratch *scratch)
     *scratch = (struct twin__index_scratch){ 0 };
 }
 
+void twin__index_worker_clear(struct twin__index_worker *worker)
+{
+    twin__index_scratch_clear(&worker->scratch);
+    twin__item_marks_clear(&worker->marks);
+    free(worker->bits);
+    *worker = (struct twin__index_worker){ 0 };
+}
+
+bool twin__index_divide(struct twin__divided_set *out, struct twin__index_worker *worker,
+                        const struct twin__frequent_items *frequent, twin_set items)
+{
+    if (!TWIN__ARRAY_GROW(&worker->bits, &worker->bit_capacity, 0, frequent->words) ||
+        !twin__frequent_items_divide(worker->bits, &worker->marks, frequent, items.items, items.count))
+        return false;
+    size_t found = worker->marks.found, rare = worker->marks.missed.count;
+    *out = (struct twin__divided_set){ .size = found + rare,
+                                       .frequent = found,
+                                       .bits = worker->bits,
+                                       .rare = worker->marks.missed.items,
+                                       .rare_count = rare,
+                                       .listed = rare };
+    return true;
+}
+
 /* ---- adding ---- */
 
 /* Lists have room for a power of two. A full one moves to the end, where it has room for twice as many. */
@@ -240,7 +264,7 @@ static bool make_room(const struct search *search)
 /* Posting lists by their lengths, roughly. */
 enum { CLASSES = 32 };
 
-static unsigned class_of(const struct twin__set_index *index, uint32_t number)
+static unsigned length_class(const struct twin__set_index *index, uint32_t number)
 {
     return 31 - (unsigned)__builtin_clz(index->postings[number].count | 1);
 }
@@ -248,7 +272,7 @@ static unsigned class_of(const struct twin__set_index *index, uint32_t number)
 static void add_known(struct search *search, size_t classes[CLASSES], uint32_t number)
 {
     search->scratch->ids[search->known++] = number;
-    classes[class_of(search->index, number)]++;
+    classes[length_class(search->index, number)]++;
 }
 
 /* Of a member the numbers are known; those that it alone has do not count. */
@@ -369,7 +393,7 @@ static void walk_lists(struct search *search, size_t classes[CLASSES])
 {
     for (size_t i = 0; i < search->known; i++) {
         uint32_t number = search->scratch->ids[i];
-        size_t *left = &classes[class_of(search->index, number)];
+        size_t *left = &classes[length_class(search->index, number)];
         if (*left > 0) {
             --*left;
             walk_list(search, number);
@@ -420,7 +444,7 @@ static void mark(struct search *search, uint8_t value)
 }
 
 /* The similarity of a member, or -1 if it is below the threshold. */
-static double compare(struct search *search, size_t number)
+static double compare_member(struct search *search, size_t number)
 {
     const struct twin__set_index *index = search->index;
     const struct twin__set_member *member = &index->members[number];
@@ -497,7 +521,7 @@ static size_t search_block(double *similarity, struct search *search, size_t blo
             continue;
         if (!is_wanted(search, i))
             continue;
-        *similarity = compare(search, i);
+        *similarity = compare_member(search, i);
         if (*similarity >= 0)
             return i;
         note_in_vain(search);
@@ -702,7 +726,7 @@ bool twin__set_index_listed(struct twin__index_scratch *scratch, const struct tw
             break;
         if (index->members[member].document != (uint32_t)documents[i])
             continue;
-        double similarity = compare(&search, member);
+        double similarity = compare_member(&search, member);
         if (similarity >= 0)
             scratch->found[scratch->found_count++] = (struct twin__set_found){ member, similarity };
     }

@@ -104,6 +104,20 @@ struct twin__index_scratch {
 };
 void twin__index_scratch_clear(struct twin__index_scratch *scratch);
 
+/* What a worker needs to divide sets, too. Begin with {0}. */
+struct twin__index_worker {
+    struct twin__index_scratch scratch;
+    struct twin__item_marks marks;
+    uint64_t *bits;
+    size_t bit_capacity;
+};
+void twin__index_worker_clear(struct twin__index_worker *worker);
+
+/* Divides a set, its items in any order, some perhaps more than once; the result lives until the same worker divides again.
+ * False when out of memory. */
+bool twin__index_divide(struct twin__divided_set *out, struct twin__index_worker *worker,
+                        const struct twin__frequent_items *frequent, twin_set items);
+
 /* What is searched for, and among which members. */
 enum { TWIN__MOST_IN_VAIN = 4096 };
 struct twin__index_query {

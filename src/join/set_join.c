@@ -124,7 +124,7 @@ static void order_by_group(struct twin__join_state *state)
 
 /* ---- phases ---- */
 
-static void report(const struct twin__join_state *state, size_t remaining)
+static void report_remaining(const struct twin__join_state *state, size_t remaining)
 {
     bool all = state->options->mode == TWIN__JOIN_ALL;
     if (state->options->progress.report && !state->options->listed)
@@ -156,7 +156,8 @@ static void end_phase(struct twin__join_state *state)
 static void count_remaining(const struct twin__join_state *state, struct twin__join_slot *slot)
 {
     twin__slot_set_pointers(slot, state);
-    twin__items_count(&state->next, slot->set.rare, slot->set.rare_count);
+    if (state->next.bytes)
+        twin__items_count(&state->next, slot->set.rare, slot->set.rare_count);
 }
 
 /* ---- kept ---- */
@@ -179,7 +180,7 @@ static twin_status search_kept(struct twin__join_slot *slot, struct twin__join_s
     size_t found = index->count;
     twin__slot_set_pointers(slot, state);
     struct twin__index_query query = {
-        .set = slot->set, .begin = group->before, .end = found, .in_vain = &state->in_vain[slot->document]
+        .set = slot->set, .begin = group->before, .end = found, .in_vain = twin__in_vain(state, slot->document)
     };
     if (!twin__is_kept_anyway(state, slot->document) &&
         !twin__set_index_first(&found, &slot->similarity, &state->workers[0].scratch, index, &query))
@@ -189,7 +190,7 @@ static twin_status search_kept(struct twin__join_slot *slot, struct twin__join_s
     return TWIN_OK;
 }
 
-static twin_status add_match(struct twin__join_state *state, const struct twin__join_slot *slot, twin_error *error)
+static twin_status add_dropped(struct twin__join_state *state, const struct twin__join_slot *slot, twin_error *error)
 {
     uint32_t a = slot->keeper, b = slot->document;
     twin_match match = { a < b ? a : b, a < b ? b : a, slot->similarity };
@@ -203,7 +204,7 @@ static twin_status keep(struct twin__join_slot *slot, struct twin__join_state *s
 {
     state->decisions[slot->document] = TWIN__KEPT;
     bool becomes_member = !state->provider->split || twin__is_kept_anyway(state, slot->document);
-    return slot->is_divided && becomes_member ? twin__batch_add(state, slot, error) : TWIN_OK;
+    return slot->is_divided && slot->set.size && becomes_member ? twin__batch_add(state, slot, error) : TWIN_OK;
 }
 
 /* Decides about a document, unless the phase is full: then it may be left to the next. */
@@ -214,9 +215,11 @@ static twin_status decide(struct twin__join_slot *slot, struct twin__join_state 
         status = search_kept(slot, state, error);
     if (status != TWIN_OK)
         return status;
+    state->tried += !twin__is_kept_anyway(state, slot->document);
+    state->dropped += slot->keeper != TWIN__NONE;
     if (slot->keeper != TWIN__NONE) {
         state->decisions[slot->document] = TWIN__DROPPED;
-        return add_match(state, slot, error);
+        return add_dropped(state, slot, error);
     }
     if (has_keeper_outside(state, slot->document)) {
         state->decisions[slot->document] = TWIN__DROPPED;
@@ -243,23 +246,51 @@ static twin_status decide_batch(struct twin__join_state *state, twin_error *erro
     return status;
 }
 
+/* Whether too few documents are dropped: searching for each takes as long as finding all its pairs. */
+static bool is_in_vain(const struct twin__join_state *state, size_t next)
+{
+    enum { FEWEST = 512, TRIED_PER_DROPPED = 4 };
+    return state->options->remaining && (next == state->todo_count || state->tried >= FEWEST) &&
+           state->dropped * TRIED_PER_DROPPED < state->tried;
+}
+
+/* Lists the documents that are undecided, and the members with which not all of these were compared. */
+static void list_unjoined(struct twin__join_state *state, bool members)
+{
+    struct twin__remaining *remaining = state->options->remaining;
+    const struct twin__set_index *index = &state->groups[0].index;
+    for (size_t i = 0; i < state->todo_count; i++)
+        remaining->documents[remaining->count++] = state->todo[i];
+    for (size_t i = 0; i < index->count && members; i++)
+        remaining->documents[remaining->count++] = index->members[i].document;
+    state->todo_count = 0;
+}
+
 static twin_status decide_all(struct twin__join_state *state, twin_error *error)
 {
     twin_status status = TWIN_OK;
     state->total = state->todo_count;
     while (state->todo_count > 0 && status == TWIN_OK) {
-        size_t remaining = 0;
+        size_t undecided = 0, next = 0;
+        bool is_last = false;
         list_by_group(state);
-        for (size_t next = 0; next < state->todo_count && status == TWIN_OK;) {
+        state->tried = state->dropped = 0;
+        while (next < state->todo_count && status == TWIN_OK && !is_last) {
             next = twin__batch_take(state, next, TWIN__SET_BATCH);
             status = decide_batch(state, error);
             if (!state->is_full)
-                report(state, state->todo_count - next);
+                report_remaining(state, state->todo_count - next);
+            is_last = is_in_vain(state, next);
         }
+        bool is_whole = next == state->todo_count;
         for (size_t i = 0; i < state->todo_count; i++)
             if (state->decisions[state->todo[i]] == TWIN__UNDECIDED)
-                state->todo[remaining++] = state->todo[i];
-        state->todo_count = remaining;
+                state->todo[undecided++] = state->todo[i];
+        state->todo_count = undecided;
+        if (is_last)
+            list_unjoined(state, !is_whole);
+        if (state->options->remaining && state->tried == state->dropped)
+            state->todo_count = 0; /* what is kept in any case is left */
         end_phase(state);
     }
     return status;
@@ -304,7 +335,7 @@ static twin_status add_batch(struct twin__join_state *state, size_t *added, twin
 }
 
 /* In the order of documents. *united is how many components became one with another. */
-static twin_status unite(size_t *united, struct twin__join_state *state, twin_error *error)
+static twin_status unite_links(size_t *united, struct twin__join_state *state, twin_error *error)
 {
     size_t before = state->matches->count;
     for (size_t i = 0; i < state->count; i++) {
@@ -348,10 +379,10 @@ static twin_status join_phase(struct twin__join_state *state, size_t *added, twi
         if (status == TWIN_OK)
             status = twin__batch_search(state, error);
         if (status == TWIN_OK && state->part_of)
-            status = unite(&united, state, error);
+            status = unite_links(&united, state, error);
         clear_groups(state, &first_group, next);
         if (!state->is_full)
-            report(state, state->todo_count - next);
+            report_remaining(state, state->todo_count - next);
     }
     return status;
 }
@@ -464,12 +495,14 @@ static bool state_init(struct twin__join_state *state)
     const struct twin__groups *groups = state->groups_listed;
     state->group_of = malloc((count + 1) * sizeof *state->group_of);
     state->decisions = calloc(count + 1, sizeof *state->decisions);
-    state->in_vain = calloc(count + 1, sizeof *state->in_vain);
+    bool is_bounded = state->options->measure == TWIN_JACCARD;
+    state->in_vain = is_bounded ? calloc(count + 1, sizeof *state->in_vain) : NULL;
     state->todo = calloc(count + 1, sizeof *state->todo);
     state->by_group = groups->documents;
     state->groups = calloc(groups->count + 1, sizeof *state->groups);
     state->workers = calloc((size_t)state->options->exec.workers, sizeof *state->workers);
-    if (!state->group_of || !state->decisions || !state->in_vain || !state->todo || !state->groups || !state->workers)
+    if (!state->group_of || !state->decisions || (is_bounded && !state->in_vain) || !state->todo || !state->groups ||
+        !state->workers)
         return false;
     set_room(state);
     memset(state->group_of, UINT8_MAX, count * sizeof *state->group_of);

@@ -13,12 +13,13 @@ struct twin__set_join_options {
      * TWIN__JOIN_KEPT:    for each document that is not kept, a pair with the most preferred one that is.
      * TWIN__JOIN_CONNECT: pairs that connect components, and no others. */
     enum twin__join_mode mode;
-    double threshold; /* of Jaccard similarity */
+    twin_measure measure; /* of containment: TWIN__JOIN_KEPT alone, of one group */
+    double threshold;
     twin_exec exec;
     twin_progress progress; /* receives "deciding", or "joining" */
     size_t memory_bytes;    /* 0: any amount */
     size_t most_room;       /* for indexes, about, in units of eight bytes; 0: a default */
-    size_t slots;           /* unless 0, the sets are signatures of so many slots (gate.h), and the similarity of a
+    size_t slots;           /* unless 0, the sets are signatures of so many slots (gate.c), and the similarity of a
                      match is the share of those that are equal */
 
     const struct twin__pairs
@@ -32,6 +33,13 @@ struct twin__set_join_options {
     twin_status (*order)(const uint32_t **out, void *context, const uint32_t *documents, size_t count,
                          twin_error *error);
     void *context;
+
+    /* TWIN__JOIN_KEPT, of one group: unless NULL, the join ends once it drops few of the documents that it searches for, and
+     * these, for which there is room, are the documents all pairs of which remain to be found. */
+    struct twin__remaining {
+        uint32_t *documents;
+        size_t count;
+    } * remaining;
 };
 
 /* What a join adds to. */
@@ -109,8 +117,9 @@ struct twin__join_state {
         *outside; /* matches outside groups, sorted: the later document in the high half, the earlier in the low */
     size_t outside_count;
 
-    uint16_t *in_vain; /* of each document, how many members it was compared with in vain */
-    uint32_t *part_of; /* while components are connected: of each document that was dropped its component */
+    uint16_t *in_vain; /* by Jaccard similarity, of each document, how many members it was compared with in vain */
+    size_t tried, dropped; /* of the documents that may be dropped, in this phase */
+    uint32_t *part_of;     /* while components are connected: of each document that was dropped its component */
 
     struct twin__item_counters known, next; /* counted in the phase before, and in this one */
     size_t most_counted;                    /* bytes of counters */
@@ -154,6 +163,11 @@ static inline struct twin__join_group *twin__slot_group(const struct twin__join_
 static inline bool twin__is_connecting(const struct twin__join_state *state, uint32_t document)
 {
     return state->part_of && state->part_of[document] != TWIN__NONE;
+}
+
+static inline uint16_t *twin__in_vain(const struct twin__join_state *state, uint32_t document)
+{
+    return state->in_vain ? &state->in_vain[document] : NULL;
 }
 
 /* Of two collections, the documents of the second are kept. */

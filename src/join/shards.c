@@ -8,10 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/error.h"
+#include "base/random.h"
 #include "base/stages.h"
-#include "join/gate.h"
 #include "join/groups.h"
+#include "join/items.h"
+#include "join/join_private.h"
 #include "kernels/sort.h"
 
 enum { HELD = TWIN__LARGE_BUCKET - 1 };
@@ -168,105 +171,47 @@ twin_status twin_edges_end(twin_edges *edges)
 
 /* ---- groups ---- */
 
-/* Documents are numbered as they come; a table of open addresses finds the number of one. A root is the smallest document
- * of its group. */
+/* Documents are numbered as they come. A root is the smallest document of its group. */
 struct twin_unions {
-    uint64_t *documents;
+    struct twin__item_numbers numbers; /* of documents, mixed: the table of numbers goes by leading bits */
     uint32_t *above; /* of each number one in the same group, with a smaller document; itself for the root */
-    size_t count, capacity;
-    uint32_t *places; /* numbers + 1; 0: free */
-    unsigned bits;    /* 2^bits places, at most half of them in use */
+    size_t capacity;
 };
-
-enum { FIRST_BITS = 10 };
 
 twin_status twin_unions_create(twin_unions **out)
 {
     if (!out)
         return twin__fail_null(NULL, "out");
-    twin_unions *unions = *out = calloc(1, sizeof *unions);
-    if (!unions)
-        return TWIN_ENOMEM;
-    unions->bits = FIRST_BITS;
-    unions->capacity = (size_t)1 << (FIRST_BITS - 1);
-    unions->documents = malloc(unions->capacity * sizeof *unions->documents);
-    unions->above = malloc(unions->capacity * sizeof *unions->above);
-    unions->places = calloc((size_t)1 << FIRST_BITS, sizeof *unions->places);
-    if (unions->documents && unions->above && unions->places)
-        return TWIN_OK;
-    twin_unions_free(unions);
-    *out = NULL;
-    return TWIN_ENOMEM;
+    *out = calloc(1, sizeof **out);
+    return *out ? TWIN_OK : TWIN_ENOMEM;
 }
 
 void twin_unions_free(twin_unions *unions)
 {
     if (!unions)
         return;
-    free(unions->documents);
+    twin__item_numbers_clear(&unions->numbers);
     free(unions->above);
-    free(unions->places);
     free(unions);
 }
 
-/* The place of a document, or the free one where it belongs. Multiplied by an odd number, so that also numbers that differ
- * in their high bits only are spread. */
-static size_t place_of(const twin_unions *unions, uint64_t document)
+static uint64_t document_of(const twin_unions *unions, uint32_t number)
 {
-    size_t mask = ((size_t)1 << unions->bits) - 1;
-    size_t place = (size_t)((document ^ document >> 32) * 0x9E3779B97F4A7C15 >> (64 - unions->bits));
-    while (unions->places[place] && unions->documents[unions->places[place] - 1] != document)
-        place = (place + 1) & mask;
-    return place;
-}
-
-/* Twice the room. */
-static twin_status grow(twin_unions *unions)
-{
-    enum { MOST_BITS = 32 };
-    if (unions->bits == MOST_BITS)
-        return twin__fail(NULL, TWIN_ELIMIT, "there are more than 2^31 documents");
-    size_t capacity = 2 * unions->capacity;
-    uint64_t *documents = realloc(unions->documents, capacity * sizeof *documents);
-    unions->documents = documents ? documents : unions->documents;
-    uint32_t *above = realloc(unions->above, capacity * sizeof *above);
-    unions->above = above ? above : unions->above;
-    uint32_t *places = calloc(2 * capacity, sizeof *places);
-    if (!documents || !above || !places) {
-        free(places);
-        return TWIN_ENOMEM;
-    }
-    free(unions->places);
-    unions->places = places;
-    unions->capacity = capacity;
-    unions->bits++;
-    for (size_t i = 0; i < unions->count; i++)
-        places[place_of(unions, unions->documents[i])] = (uint32_t)i + 1;
-    return TWIN_OK;
+    return twin__unmix(unions->numbers.items[number]);
 }
 
 static twin_status number_of(uint32_t *out, twin_unions *unions, uint64_t document)
 {
-    size_t place = place_of(unions, document);
-    if (!unions->places[place]) {
-        twin_status status = unions->count < unions->capacity ? TWIN_OK : grow(unions);
-        if (status != TWIN_OK)
-            return status;
-        unions->documents[unions->count] = document;
-        unions->above[unions->count] = (uint32_t)unions->count;
-        place = place_of(unions, document);
-        unions->places[place] = (uint32_t)++unions->count;
-    }
-    *out = unions->places[place] - 1;
+    struct twin__item_numbers *numbers = &unions->numbers;
+    size_t count = numbers->count;
+    if (count > INT32_MAX)
+        return twin__fail(NULL, TWIN_ELIMIT, "there are more than 2^31 documents");
+    if (!TWIN__ARRAY_GROW(&unions->above, &unions->capacity, count, 1) || !twin__item_numbers_reserve(numbers, 1) ||
+        (*out = twin__item_number(numbers, twin__mix(document))) == 0)
+        return TWIN_ENOMEM;
+    if (--*out == count)
+        unions->above[count] = (uint32_t)count;
     return TWIN_OK;
-}
-
-static uint32_t root_of(twin_unions *unions, uint32_t number)
-{
-    uint32_t *above = unions->above;
-    while (above[number] != number)
-        number = above[number] = above[above[number]];
-    return number;
 }
 
 twin_status twin_unions_add(twin_unions *unions, const uint64_t *a, const uint64_t *b, size_t count)
@@ -282,9 +227,9 @@ twin_status twin_unions_add(twin_unions *unions, const uint64_t *a, const uint64
             status = number_of(&y, unions, b[i]);
         if (status != TWIN_OK)
             return status;
-        x = root_of(unions, x);
-        y = root_of(unions, y);
-        if (unions->documents[x] < unions->documents[y])
+        x = twin__union_root(unions->above, x);
+        y = twin__union_root(unions->above, y);
+        if (document_of(unions, x) < document_of(unions, y))
             unions->above[y] = x;
         else
             unions->above[x] = y;
@@ -294,20 +239,22 @@ twin_status twin_unions_add(twin_unions *unions, const uint64_t *a, const uint64
 
 size_t twin_unions_count(const twin_unions *unions)
 {
-    return unions ? unions->count : 0;
+    return unions ? unions->numbers.count : 0;
 }
 
 twin_status twin_unions_list(uint64_t *documents, uint64_t *groups, twin_unions *unions)
 {
-    if (!unions || (unions->count && (!documents || !groups)))
+    size_t count = twin_unions_count(unions), slot;
+    if (!unions || (count && (!documents || !groups)))
         return twin__fail_null(NULL, !unions ? "unions" : !documents ? "documents" : "groups");
-    if (unions->count == 0)
+    if (count == 0)
         return TWIN_OK;
-    memcpy(documents, unions->documents, unions->count * sizeof *documents);
-    twin__sort(documents, unions->count, groups, unions->count); /* whose room is not used yet */
-    for (size_t i = 0; i < unions->count; i++) {
-        uint32_t number = unions->places[place_of(unions, documents[i])] - 1;
-        groups[i] = unions->documents[root_of(unions, number)];
+    for (size_t i = 0; i < count; i++)
+        documents[i] = document_of(unions, (uint32_t)i);
+    twin__sort(documents, count, groups, count); /* whose room is not used yet */
+    for (size_t i = 0; i < count; i++) {
+        uint32_t number = twin__item_find(&unions->numbers, twin__mix(documents[i]), &slot) - 1;
+        groups[i] = document_of(unions, twin__union_root(unions->above, number));
     }
     return TWIN_OK;
 }

@@ -11,7 +11,6 @@
 #include "base/stages.h"
 #include "collection/contents.h"
 #include "edit/edit_characters.h"
-#include "join/engine.h"
 #include "join/matches.h"
 #include "join/query.h"
 #include "join/similar_private.h"

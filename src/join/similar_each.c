@@ -1,10 +1,12 @@
 /* similar_each.c — pairs of documents from pairs of distinct ones.
  *
- * A distinct document stands for its copies, so one match may be many pairs; they are not stored. For each document
- * in order its partners are gathered, from the list of its copies and the list of its matches, sorted and visited. */
+ * A distinct document stands for its copies. For each document in order its partners are gathered, its copies and those that
+ * it matches, sorted and visited. Where the copies of both documents of a match are wanted, the match is many pairs: these are
+ * listed, sorted, and take the place of the matches. */
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "collection/contents.h"
 #include "join/join_private.h"
 #include "join/matches.h"
 #include "join/similar_private.h"
@@ -36,127 +38,47 @@ void twin__copies_clear(struct twin__copies *copies)
     *copies = (struct twin__copies){ 0 };
 }
 
-/* ---- lists of matches ---- */
-
-/* Lists by document: list d is items[start[d]] .. items[start[d + 1] - 1]. */
-struct lists {
-    size_t *start;
-    twin_match *items;
-};
-
-static void lists_clear(struct lists *lists)
-{
-    free(lists->start);
-    free(lists->items);
-}
-
-/* Room for lists of `counts[d]` items each, counts[documents] being spare; afterwards start[d] is where d's next
- * item goes, and after filling where its list ends. */
-static twin_status lists_init(struct lists *lists, size_t *counts, size_t documents)
-{
-    size_t total = 0;
-    for (size_t d = 0; d <= documents; d++) {
-        size_t count = counts[d];
-        counts[d] = total;
-        total += count;
-    }
-    lists->start = counts;
-    lists->items = malloc((total + 1) * sizeof *lists->items);
-    return lists->items ? TWIN_OK : TWIN_ENOMEM;
-}
-
-static void lists_add(struct lists *lists, uint32_t list, twin_match item)
-{
-    lists->items[lists->start[list]++] = item;
-}
-
-/* After filling, each start has moved to the end of its list, which is where the next one begins. */
-static size_t list_begin(const struct lists *lists, uint32_t list)
-{
-    return list ? lists->start[list - 1] : 0;
-}
-
-static size_t match_count(const twin_similar *similar)
-{
-    return similar->packed.count ? similar->packed.count : similar->matches.count;
-}
-
-static twin_match match_at(const twin_similar *similar, size_t i)
-{
-    return similar->packed.count ? twin__packed_match(similar->packed.items[i], similar->collection)
-                                 : similar->matches.items[i];
-}
-
-/* The matches of each distinct document, at both ends. */
-static twin_status list_matches(struct lists *out, const twin_similar *similar, size_t documents)
-{
-    size_t *counts = calloc(documents + 1, sizeof *counts), total = match_count(similar);
-    if (!counts)
-        return TWIN_ENOMEM;
-    for (size_t i = 0; i < total; i++) {
-        counts[match_at(similar, i).a]++;
-        counts[match_at(similar, i).b]++;
-    }
-    twin_status status = lists_init(out, counts, documents);
-    for (size_t i = 0; i < total && status == TWIN_OK; i++) {
-        twin_match match = match_at(similar, i);
-        lists_add(out, match.a, match);
-        lists_add(out, match.b, (twin_match){ match.b, match.a, match.similarity });
-    }
-    return status;
-}
+/* ---- partners ---- */
 
 struct expansion {
     const twin_similar *similar;
     twin_copies copies;
     const uint32_t *firsts;
     struct twin__copies same;
-    struct lists matches;             /* at both ends; only if all copies are visited */
-    struct twin__match_cursor cursor; /* otherwise, of matches; or the number of the next, if they are packed */
-    size_t next;
-    twin_match ahead;      /* the match after those of the documents before the one in hand, */
-    bool is_ahead;         /* unless there is none */
-    twin_matches partners; /* of the document in hand */
+    twin_matches products; /* pairs of copies of the documents of each match, if they are wanted; with a cursor */
+    bool by_products;
+    struct twin__match_cursor cursor; /* of matches, or of products; */
+    size_t next;                      /* or the number of the next packed pair */
+    twin_match ahead;                 /* the match after those of the documents before the one in hand, */
+    bool is_ahead;                    /* unless there is none */
+    twin_matches partners;            /* of the document in hand */
 };
 
 static twin_status add_partner(struct expansion *expansion, uint32_t a, uint32_t b, double similarity)
 {
-    twin_matches *partners = &expansion->partners;
-    if (b <= a)
-        return TWIN_OK;
-    return twin__matches_add(partners, (twin_match){ a, b, similarity });
+    return b <= a ? TWIN_OK : twin__matches_add(&expansion->partners, (twin_match){ a, b, similarity });
 }
 
-/* The documents with the set of `first`, as partners of a. */
-static twin_status add_copies(struct expansion *expansion, uint32_t a, uint32_t first, double similarity)
+/* The other documents with its set. */
+static twin_status add_copies(struct expansion *expansion, uint32_t a)
 {
     const struct twin__copies *same = &expansion->same;
-    twin_status status = TWIN_OK;
-    for (size_t i = same->begins[first]; i < same->begins[first + 1] && status == TWIN_OK; i++)
-        status = add_partner(expansion, a, same->same[i], similarity);
-    return status;
-}
-
-/* The copies of all that match the document in hand. */
-static twin_status add_all_matches(struct expansion *expansion, uint32_t a)
-{
     uint32_t first = expansion->firsts[a];
     twin_status status = TWIN_OK;
-    for (size_t i = list_begin(&expansion->matches, first); i < expansion->matches.start[first] && status == TWIN_OK;
-         i++)
-        status = add_copies(expansion, a, expansion->matches.items[i].b, expansion->matches.items[i].similarity);
+    for (size_t i = same->begins[first]; i < same->begins[first + 1] && status == TWIN_OK; i++)
+        status = add_partner(expansion, a, same->same[i], 1);
     return status;
 }
 
 /* Its own matches. Documents come in order, and so do the matches. */
 static twin_status look_ahead(struct expansion *expansion)
 {
-    const twin_similar *similar = expansion->similar;
-    if (similar->packed.count == 0)
+    const struct twin__packed_pairs *packed = &expansion->similar->packed;
+    if (packed->count == 0 || expansion->by_products)
         return twin__match_cursor_next(&expansion->ahead, &expansion->is_ahead, &expansion->cursor);
-    expansion->is_ahead = expansion->next < similar->packed.count;
+    expansion->is_ahead = expansion->next < packed->count;
     if (expansion->is_ahead)
-        expansion->ahead = match_at(similar, expansion->next++);
+        expansion->ahead = twin__packed_match(packed->items[expansion->next++], expansion->similar->collection);
     return TWIN_OK;
 }
 
@@ -173,15 +95,11 @@ static twin_status add_matches(struct expansion *expansion, uint32_t a)
 
 static twin_status add_partners(struct expansion *expansion, uint32_t a)
 {
-    uint32_t first = expansion->firsts[a];
-    bool all = expansion->copies == TWIN_COPIES_ALL;
     expansion->partners.count = 0;
-    if (first != a && !all)
+    if (expansion->firsts[a] != a && expansion->copies != TWIN_COPIES_ALL)
         return TWIN_OK;
-    twin_status status = expansion->copies == TWIN_COPIES_NONE ? TWIN_OK : add_copies(expansion, a, first, 1);
-    if (status == TWIN_OK)
-        status = all ? add_all_matches(expansion, a) : add_matches(expansion, a);
-    return status;
+    twin_status status = expansion->copies == TWIN_COPIES_NONE ? TWIN_OK : add_copies(expansion, a);
+    return status == TWIN_OK ? add_matches(expansion, a) : status;
 }
 
 static int by_partner(const void *a, const void *b)
@@ -221,57 +139,39 @@ static twin_status visit_all(struct expansion *expansion, size_t documents, twin
     return status;
 }
 
-static twin_status begin_matches(struct expansion *expansion, size_t documents)
-{
-    if (expansion->copies == TWIN_COPIES_ALL)
-        return list_matches(&expansion->matches, expansion->similar, documents);
-    twin_status status = twin__match_cursor_init(&expansion->cursor, &expansion->similar->matches);
-    return status == TWIN_OK ? look_ahead(expansion) : status;
-}
+/* ---- all copies ---- */
 
-/* ---- all copies, of more matches than are in memory ---- */
-
-/* The pairs of the copies of two firsts; of one, each with those after it. */
 static twin_status add_products(twin_matches *out, const struct twin__copies *same, twin_match match)
 {
     twin_status status = TWIN_OK;
     for (size_t i = same->begins[match.a]; i < same->begins[match.a + 1]; i++)
-        for (size_t j = match.a == match.b ? i + 1 : same->begins[match.b];
-             j < same->begins[match.b + 1] && status == TWIN_OK; j++) {
+        for (size_t j = same->begins[match.b]; j < same->begins[match.b + 1] && status == TWIN_OK; j++) {
             uint32_t x = same->same[i], y = same->same[j];
             status = twin__matches_add(out, (twin_match){ x < y ? x : y, x < y ? y : x, match.similarity });
         }
     return status;
 }
 
-static twin_status list_products(twin_matches *out, struct expansion *expansion, size_t documents)
+/* Lists the pairs of copies, in runs if the matches may be, and goes on with these. */
+static twin_status list_products(struct expansion *expansion)
 {
-    twin_status status = twin__match_cursor_init(&expansion->cursor, &expansion->similar->matches);
-    if (status == TWIN_OK)
-        status = look_ahead(expansion);
+    const struct twin__match_runs *runs = expansion->similar->matches.runs;
+    twin_matches *products = &expansion->products;
+    twin_status status = runs ? twin__match_runs_create(products, runs->most, runs->folder) : TWIN_OK;
     while (status == TWIN_OK && expansion->is_ahead) {
-        status = add_products(out, &expansion->same, expansion->ahead);
+        status = add_products(products, &expansion->same, expansion->ahead);
         if (status == TWIN_OK)
             status = look_ahead(expansion);
     }
-    for (uint32_t d = 0; d < documents && status == TWIN_OK; d++)
-        if (expansion->firsts[d] == d)
-            status = add_products(out, &expansion->same, (twin_match){ d, d, 1 });
-    return status;
-}
-
-/* Lists all pairs of documents in runs of their own, and visits them in order. */
-static twin_status visit_sorted(struct expansion *expansion, size_t documents, twin_match_visit *visit, void *context)
-{
-    const struct twin__match_runs *runs = expansion->similar->matches.runs;
-    twin_matches all = { 0 };
-    twin_status status = twin__match_runs_create(&all, runs->most, runs->folder);
+    twin__match_cursor_clear(&expansion->cursor);
     if (status == TWIN_OK)
-        status = list_products(&all, expansion, documents);
-    if (status == TWIN_OK)
-        status = twin__matches_visit_sorted(&all, visit, context);
-    twin__matches_clear(&all);
-    return status;
+        status = twin__match_runs_failure(NULL, products->runs);
+    if (status != TWIN_OK)
+        return status;
+    twin__matches_sort(products);
+    expansion->by_products = true;
+    status = twin__match_cursor_init(&expansion->cursor, products);
+    return status == TWIN_OK ? look_ahead(expansion) : status;
 }
 
 /* ---- all of it ---- */
@@ -284,20 +184,24 @@ twin_status twin_similar_each(const twin_similar *similar, twin_copies copies, t
         return twin__fail(NULL, TWIN_EINVAL, "unknown choice of copies %d", (int)copies);
     if (similar->other)
         return twin__between_each(similar, copies, visit, context);
+    const uint32_t *distinct;
     size_t documents = twin_collection_count(similar->collection).documents;
+    bool has_copies = twin__collection_distinct(&distinct, similar->collection) < documents;
     struct expansion expansion = { .similar = similar,
                                    .copies = copies,
                                    .firsts = twin_collection_firsts(similar->collection) };
     twin_status status = twin__copies_list(&expansion.same, expansion.firsts, documents);
-    if (status == TWIN_OK && copies == TWIN_COPIES_ALL && similar->matches.runs)
-        status = visit_sorted(&expansion, documents, visit, context);
-    else if (status == TWIN_OK)
-        status = begin_matches(&expansion, documents);
-    if (status == TWIN_OK && !(copies == TWIN_COPIES_ALL && similar->matches.runs))
+    if (status == TWIN_OK)
+        status = twin__match_cursor_init(&expansion.cursor, &similar->matches);
+    if (status == TWIN_OK)
+        status = look_ahead(&expansion);
+    if (status == TWIN_OK && copies == TWIN_COPIES_ALL && has_copies)
+        status = list_products(&expansion);
+    if (status == TWIN_OK)
         status = visit_all(&expansion, documents, visit, context);
     twin__copies_clear(&expansion.same);
-    lists_clear(&expansion.matches);
     twin__match_cursor_clear(&expansion.cursor);
+    twin__matches_clear(&expansion.products);
     twin__matches_clear(&expansion.partners);
     return status;
 }

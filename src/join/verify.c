@@ -128,7 +128,8 @@ struct divided {
     struct twin__pairs dense, others;
 };
 
-static bool divide(struct divided *out, struct components *components, const struct twin__pairs *pairs, bool sets)
+static bool divide_pairs(struct divided *out, struct components *components, const struct twin__pairs *pairs,
+                         bool sets)
 {
     size_t dense = 0;
     for (size_t c = 0; c < components->count; c++)
@@ -221,7 +222,7 @@ twin_status twin__verify_pairs(twin_matches *out, const struct twin__provider *p
     const struct twin__set_rule *rule = options.comparison.sets;
     bool by_sets = rule && rule->measure == TWIN_JACCARD;
     twin_status status = TWIN_OK;
-    if (!find_components(&components, &verification, pairs) || !divide(&divided, &components, pairs, by_sets))
+    if (!find_components(&components, &verification, pairs) || !divide_pairs(&divided, &components, pairs, by_sets))
         status = twin__fail_memory(error);
     if (status == TWIN_OK && divided.dense.count)
         status = join_dense(out, &verification, &components, &divided.dense, error);

@@ -114,7 +114,7 @@ static twin_status load(struct cached *cached, const struct cached *other, const
  * not fit into memory. */
 enum { MOST_CACHED_WORDS = 1 << 15 };
 
-static void drop(struct cached *cached)
+static void drop_cached(struct cached *cached)
 {
     free(cached->words);
     *cached = (struct cached){ 0 };
@@ -123,7 +123,7 @@ static void drop(struct cached *cached)
 static void drop_if_large(struct cached *cached)
 {
     if (cached->capacity > MOST_CACHED_WORDS)
-        drop(cached);
+        drop_cached(cached);
 }
 
 /* ---- pairs ---- */
@@ -270,11 +270,11 @@ static void free_workers(struct worker *workers, int count)
 {
     for (int i = 0; workers && i < count; i++)
         for (size_t entry = 0; entry < TILE; entry++) {
-            drop(&workers[i].rows[entry]);
-            drop(&workers[i].columns[entry]);
+            drop_cached(&workers[i].rows[entry]);
+            drop_cached(&workers[i].columns[entry]);
         }
     for (int i = 0; workers && i < count; i++) {
-        drop(&workers[i].alone);
+        drop_cached(&workers[i].alone);
         twin__item_table_clear(&workers[i].table);
     }
     free(workers);

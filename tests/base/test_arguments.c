@@ -20,7 +20,7 @@
 #include "edit/edit.h"
 #include "edit/embed.h"
 #include "input/documents.h"
-#include "join/cluster.h"
+#include "join/join_private.h"
 #include "join/matches.h"
 #include "lsh/bands.h"
 #include "lsh/forest.h"

@@ -13,7 +13,7 @@
 #include <twinsift/similar.h>
 
 #include "base/random.h"
-#include "join/cluster.h"
+#include "join/join_private.h"
 #include "join/matches.h"
 #include "join/similar_private.h"
 #include "scale.h"

@@ -9,8 +9,8 @@
 #include "base/random.h"
 #include "collection/contents.h"
 #include "corpus.h"
-#include "join/engine.h"
 #include "join/matches.h"
+#include "join/similar_private.h"
 #include "sketch/set.h"
 
 /* Texts are words in any order, so that a text is its set of words: WORDS of them, or a few times as many. */

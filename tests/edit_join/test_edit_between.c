@@ -24,7 +24,7 @@ static void check_between(struct score *score, const struct world *first, const 
     for (size_t a = 0; a < first->texts.count; a++)
         for (size_t b = 0; b < second->texts.count; b++) {
             double ratio = slow_ratio(first->texts.items[a], second->texts.items[b], options);
-            bool found = at < count && matches[at].a == a && matches[at].b == b;
+            bool found = at < count && matches[at].a == a && matches[at].b == first->texts.count + b;
             if (ratio < 0 || is_copy(&first->texts, a) || is_copy(&second->texts, b)) {
                 assert_false(found);
                 continue;
@@ -156,8 +156,6 @@ static twin_similar *between_by_keys(const struct world *first, const struct wor
     assert_true(done);
     assert_int_equal(twin__edit_pairs_sort(&pairs), TWIN_OK);
     assert_int_equal(twin__edit_pairs_unpack(&similar->matches, &pairs, &provider, first->collection), TWIN_OK);
-    for (size_t i = 0; i < similar->matches.count; i++)
-        similar->matches.items[i].b -= provider.split;
     similar->counts.similar = similar->matches.count;
     free(pairs.items);
     twin__collection_provider_clear(&provider);

@@ -3,7 +3,7 @@
 
 #include "base/scratch.h"
 #include "index/draft.h"
-#include "join/gate.h"
+#include "join/join_private.h"
 
 enum { DOCUMENTS = 500, QUERIES = 12, WORDS = 120, MOST_BYTES = 16 * WORDS };
 

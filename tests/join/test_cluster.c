@@ -14,7 +14,7 @@
 
 #include "random_unit.h"
 
-#include "join/cluster.h"
+#include "join/join_private.h"
 
 enum { DOCUMENTS = 24, MATCHES = 40, GRAPHS = 3000 };
 

@@ -12,9 +12,8 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "fetched.h"
-#include "join/containment_join.h"
+#include "join/containment.h"
 #include "join/matches.h"
-#include "join/shingle_marks.h"
 #include "sketch/set.h"
 #include "slow_set.h"
 

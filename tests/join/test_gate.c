@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-#include "join/gate.h"
+#include "join/join_private.h"
 
 /* The probability that fewer than `least` of `slots` slots are equal at this similarity. */
 static double lost(double similarity, size_t slots, size_t least)

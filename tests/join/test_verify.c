@@ -14,7 +14,6 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "fetched.h"
-#include "join/engine.h"
 #include "join/matches.h"
 #include "join/similar_private.h"
 #include "join/verify.h"
