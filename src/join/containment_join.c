@@ -19,7 +19,7 @@
  *
  * Texts that are made of the same phrases in other choices are met often and hardly ever similar, which would take time that
  * grows with the square of their number. So a search is bounded to some entries of lists per item of its set, the
- * shorter lists first; documents for which that was not enough are counted. */
+ * shorter lists first, in all blocks together; documents for which that was not enough are counted. */
 #include "join/containment.h"
 
 #include <stdlib.h>
@@ -49,7 +49,8 @@ struct join {
     struct twin__pairs pairs; /* to be compared */
     uint32_t *sample;         /* documents that may show which items are frequent: none that are long */
     size_t sample_count;
-    uint32_t *side; /* of two collections, by rank: the least rank of the same one (union-find) */
+    uint64_t *steps; /* by rank: how many its searches may still take; 0: it is incomplete */
+    uint32_t *side;  /* of two collections, by rank: the least rank of the same one (union-find) */
     struct worker *workers;
 };
 
@@ -171,9 +172,12 @@ static twin_status search_members(struct join *join, size_t rank, twin_set items
                                        .is_largest = true };
     if (!twin__index_divide(&query.set, &worker->divider, &join->index.frequent, items))
         return twin__fail_memory(error);
-    query.most_steps = join->base.options.steps_per_item * (query.set.size + FEWEST_ITEMS);
-    if (!twin__set_index_all(&worker->divider.scratch, &join->index, &query))
+    struct twin__index_scratch *scratch = &worker->divider.scratch;
+    uint64_t *steps = &join->steps[rank], cut = scratch->cut;
+    query.most_steps = *steps;
+    if (!twin__set_index_all(scratch, &join->index, &query))
         return twin__fail_memory(error);
+    *steps = scratch->cut == cut && scratch->steps < *steps ? *steps - scratch->steps : 0;
     return take_found(worker, join, twin__containment_document(&join->base, rank), query.set, number, error);
 }
 
@@ -184,6 +188,8 @@ static twin_status search_documents(void *context, size_t begin, size_t end, int
     for (size_t i = begin; i < end && status == TWIN_OK; i++) {
         size_t rank = join->first_rank + i;
         twin_set items;
+        if (join->steps[rank] == 0)
+            continue;
         status = twin__provider_items(&items, join->base.provider, twin__containment_document(&join->base, rank),
                                       number, error);
         if (status == TWIN_OK)
@@ -296,7 +302,7 @@ static twin_status join_init(struct join *join)
     return TWIN_OK;
 }
 
-/* Which documents may be in the sample, and on which side they are. */
+/* Which documents may be in the sample, what their searches may take, and on which side they are. */
 static twin_status sort_sides(struct join *join)
 {
     enum { MOST_ITEMS = 1 << 17 };
@@ -305,8 +311,11 @@ static twin_status sort_sides(struct join *join)
     for (size_t rank = 0; rank < base->count; rank++)
         if (twin__containment_size(base, rank) <= MOST_ITEMS)
             join->sample[join->sample_count++] = twin__containment_document(base, rank);
-    if (split == 0)
-        return TWIN_OK;
+    join->steps = malloc((base->count + 1) * sizeof *join->steps);
+    for (size_t rank = 0; rank < base->count && join->steps; rank++)
+        join->steps[rank] = base->options.steps_per_item * (twin__containment_size(base, rank) + FEWEST_ITEMS);
+    if (split == 0 || !join->steps)
+        return join->steps ? TWIN_OK : TWIN_ENOMEM;
     join->side = malloc((base->count + 1) * sizeof *join->side);
     for (uint32_t rank = 0; rank < base->count && join->side; rank++) {
         uint32_t *least = &first[twin__containment_document(base, rank) >= split];
@@ -321,18 +330,20 @@ static void join_end(struct join *join, struct twin__containment_counts *counts)
     for (int i = 0; join->workers && i < join->base.options.exec.workers; i++) {
         struct worker *worker = &join->workers[i];
         counts->compared += worker->divider.scratch.compared;
-        counts->incomplete += worker->divider.scratch.cut;
         twin__index_worker_clear(&worker->divider);
         twin__item_marks_clear(&worker->marks);
         twin__matches_clear(&worker->found);
         free(worker->pairs.items);
         free(worker->bits);
     }
+    for (size_t rank = 0; join->steps && rank < join->base.count; rank++)
+        counts->incomplete += join->steps[rank] == 0;
     free(join->pairs.items);
     free(join->workers);
     free(join->base.order);
     free(join->sample);
     free(join->side);
+    free(join->steps);
     twin__set_index_clear(&join->index);
 }
 

@@ -407,6 +407,7 @@ static void meet_contained(struct search *search, size_t classes[CLASSES])
 {
     size_t steps = 0, most = search->query.most_steps;
     bool is_cut = false;
+    search->scratch->steps = 0;
     if (search->least_hits == 0) /* all are compared */
         return;
     for (size_t class = 0; class < CLASSES && most; class ++) {
@@ -416,6 +417,7 @@ static void meet_contained(struct search *search, size_t classes[CLASSES])
         steps += classes[class] * length;
     }
     search->scratch->cut += is_cut;
+    search->scratch->steps = steps;
     walk_lists(search, classes);
 }
 

@@ -96,6 +96,7 @@ struct twin__index_scratch {
     uint64_t
         cut; /* searches that did not look at all posting lists, because of most_steps; and sets that were compared in
                    * vain with TWIN__MOST_IN_VAIN members */
+    size_t steps; /* of posting lists in the last search by containment, about */
     struct twin__set_found {
         size_t member;
         double similarity;
