@@ -79,14 +79,30 @@ for minor in 11 12 13 14; do
     run_tests "bare-3.$minor" "$root/python/tests" --ignore="$root/python/tests/spark" -k "not control_c" "$@"
 done
 
-if [ -d build/dev ]; then
-    echo "== python: the module of the tree, with mail"
-    cmake --preset dev -DTWIN_PYTHON=ON > "$work/tree.log"
-    cmake --build --preset dev --target python_core >> "$work/tree.log"
+# build_tree PRESET: the package with the module as the tree builds it, which reads mail, in place of the installed one.
+build_tree()
+{
+    cmake --preset "$1" -DTWIN_PYTHON=ON > "$work/tree.log"
+    cmake --build --preset "$1" --target python_core >> "$work/tree.log"
     rm -rf "$work/tree"
     mkdir -p "$work/tree/twinsift"
-    cp -r python/src/twinsift/* build/dev/python/twinsift/_core.abi3.so "$work/tree/twinsift/"
-    "$work/test/bin/pip" --quiet uninstall --yes twinsift
+    cp -r python/src/twinsift/* "build/$1/python/twinsift/_core.abi3.so" "$work/tree/twinsift/"
+    "$work/test/bin/pip" --quiet --quiet uninstall --yes twinsift
+}
+if [ -d build/dev ]; then
+    echo "== python: the module of the tree, with mail"
+    build_tree dev
     PYTHONPATH=$work/tree run_tests test "$root/python/tests" --ignore="$root/python/tests/spark" \
         -k "mail or search or docstrings" "$@"
+fi
+
+# Clang's sanitizers, in an interpreter that is not built with them, have to be there first.
+runtime=$(clang -print-file-name="libclang_rt.asan-$(uname -m).so" 2>/dev/null || true)
+if [ -d build/asan ] && [ -f "$runtime" ]; then
+    echo "== python: the module under the address and undefined sanitizers"
+    build_tree asan
+    LD_PRELOAD=$runtime ASAN_OPTIONS=detect_leaks=0:handle_sigbus=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+        PYTHONPATH=$work/tree run_tests test \
+        "$root"/python/tests/test_{adversaries,errors,filters,index,inputs,mail,properties,search,shards,signer}.py \
+        -k "not gigabytes and not large" "$@"
 fi
