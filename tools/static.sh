@@ -60,8 +60,10 @@ alone()
 }
 alone dedup --quiet /articles.jsonl -o /kept.jsonl
 [ "$(wc -l <"$root/kept.jsonl")" = 8 ] || { echo "static: 8 articles of 12 should be kept" >&2 && exit 1; }
-for label in ham spam; do
-    alone mail learn --quiet -m /mail.twin --as "$label" "/mail/$label"
-done
-alone mail check -m /mail.twin /mail/new.eml | grep -q '^spam' || { echo "static: a prize should be spam" >&2 && exit 1; }
+if [ ${#run[@]} = 0 ]; then # qemu has no robust locks (get_robust_list), which LMDB asks musl for
+    for label in ham spam; do
+        alone mail learn --quiet -m /mail.twin --as "$label" "/mail/$label"
+    done
+    alone mail check -m /mail.twin /mail/new.eml | grep -q '^spam' || { echo "static: a prize should be spam" >&2 && exit 1; }
+fi
 echo "$program: $(stat -c %s "$program") bytes; it ran in an empty root"
