@@ -28,7 +28,7 @@ start()
     rm -f socket
     "$twinsift" mail milter -m model.twin --listen "unix:$PWD/socket" --host-name mx.example.org "$@" 2>log &
     milter=$!
-    until [ -S socket ]; do
+    until listens socket; do
         kill -0 $milter 2>/dev/null || fail "no milter: $(cat log)"
         sleep 0.02
     done

@@ -24,7 +24,7 @@ start()
     stop
     "$twinsift" serve --model "$1" --http "unix:$PWD/http" --spamd "unix:$PWD/socket" "${@:2}" >log 2>&1 &
     server=$!
-    until [ -S socket ]; do
+    until listens socket; do
         kill -0 $server 2>/dev/null || fail "no server: $(cat log)"
         sleep 0.02
     done

@@ -18,7 +18,7 @@ start()
     "$@" "$twinsift" serve --model model.twin --http "unix:$PWD/http" --spamd "unix:$PWD/socket" --spamd-tell >log 2>&1 &
     server=$!
     for _ in $(seq 500); do
-        [ ! -S socket ] || return 0
+        ! listens socket || return 0
         sleep 0.02
     done
     fail "no server: $(cat log)"

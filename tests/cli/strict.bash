@@ -19,3 +19,5 @@ says()
 {
     grep -qF -- "$1" err || { cat err >&2; fail "does not say: $1"; }
 }
+# listens SOCKET: whether somebody does; its name is there a little earlier.
+listens() { grep -q " 00010000 .* $PWD/$1\$" /proc/net/unix; }
