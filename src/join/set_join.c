@@ -470,14 +470,14 @@ static twin_status connect_dropped(struct twin__join_state *state, twin_error *e
 
 /* ---- all of it ---- */
 
-/* As much room as is wanted or allowed. */
+/* As much room as is wanted or allowed. It grows with the documents, as signatures do, so that the number of phases does
+ * not: each phase reads all remaining documents again. */
 static void set_room(struct twin__join_state *state)
 {
-    enum { FEWEST_ROOM = 1 << 22, MOST_ROOM = 10 << 20, ROOM_PER_DOCUMENT = 96 };
+    enum { FEWEST_ROOM = 1 << 22, ROOM_PER_DOCUMENT = 96 };
     enum { PER_DOCUMENT = 32, LEAST_BYTES = 1 << 21, COUNTERS_SHARE = 8 };
     size_t count = state->provider->count, memory = state->options->memory_bytes;
     size_t room = ROOM_PER_DOCUMENT * count > FEWEST_ROOM ? ROOM_PER_DOCUMENT * count : FEWEST_ROOM;
-    room = room < MOST_ROOM ? room : MOST_ROOM;
     state->most_counted = SIZE_MAX;
     if (memory) { /* less what is per document, here and in the caller */
         size_t bytes = memory > PER_DOCUMENT * count + LEAST_BYTES ? memory - PER_DOCUMENT * count : LEAST_BYTES;
