@@ -41,7 +41,8 @@ typedef struct twin_dedup_options {
                       connects it with the kept one */
 
     /* Unless NULL, the collection is one of texts, and these say which are similar; of `search`, only `exec`, `progress`,
-     * `memory_bytes` and `temp_folder` are used. All similar pairs are in memory, 16 bytes each. */
+     * `memory_bytes` and `temp_folder` are used. The pairs that are found are in memory, 16 bytes each: where most texts are similar to many
+     * others those with kept texts, otherwise, and with `chain`, all. */
     const twin_edit_join_options *by_edits;
 
     /* Unless NULL, one per document: the smallest is preferred, and `preference` decides among equal ones. For an order

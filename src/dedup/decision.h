@@ -35,6 +35,10 @@ struct twin__decision {
     struct twin__engine_part part;
 };
 
+/* edit_rounds.c: finds the pairs of texts that decide which are kept, or of a chain all. */
+twin_status twin__find_edits(struct twin__decision *decision, twin_similar_counts *counts,
+                             const struct twin__deciding_options *deciding, twin_error *error);
+
 /* chains.c: fills in node_similarity where components decided, by reading documents again. */
 twin_status twin__measure_chains(struct twin__decision *decision, twin_error *error);
 

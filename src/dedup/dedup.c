@@ -6,6 +6,7 @@
  *
  * Only nodes with an edge or a copy need to be ordered, so only their documents are read again for that. The search is
  * given the order once it knows which these are, so that among near-copies it need not compare all pairs.
+ * Of texts, compared by edits, edit_rounds.c finds the pairs that decide.
  * dedup_result.c makes documents and groups of what was decided about nodes. */
 #include <twinsift/dedup.h>
 
@@ -142,50 +143,26 @@ static bool exclude(uint32_t **list, struct twin__provider *provider, const stru
     return *list != NULL;
 }
 
-static twin_status find_matches(struct twin__decision *decision, const struct twin__provider *provider,
-                                twin_similar_counts *counts, twin_error *error)
-{
-    const twin_similar_options *options = &decision->options->search;
-    struct twin__deciding_options deciding = { .search = options,
-                                               .chain = decision->options->chain,
-                                               .order = order_documents,
-                                               .context = decision,
-                                               .by_number = decision->options->preference == TWIN_PREFER_FIRST &&
-                                                            !decision->options->ranks };
-    return twin__engine_find_part(&decision->matches, counts, provider, &deciding, decision->part, error);
-}
-
-/* All pairs of texts, without those of excluded nodes. */
-static twin_status search_edits(struct twin__decision *decision, twin_similar_counts *counts, twin_error *error)
-{
-    twin_edit_join_options options = *decision->options->by_edits;
-    const twin_match *matches;
-    twin_similar *similar;
-    options.packed = false;
-    options.top = options.spill_after = 0;
-    options.exec = decision->options->search.exec;
-    options.progress = decision->options->search.progress;
-    twin_status status = twin_edit_join_find(&similar, decision->collection, options, error);
-    size_t count = status == TWIN_OK ? twin__similar_matches(&matches, similar) : 0;
-    for (size_t i = 0; i < count && status == TWIN_OK; i++)
-        if (!decision->is_excluded || (!decision->is_excluded[matches[i].a] && !decision->is_excluded[matches[i].b]))
-            status = twin__matches_add(&decision->matches, matches[i]);
-    *counts = twin_similar_count(similar);
-    twin_similar_free(similar);
-    return status == TWIN_ENOMEM ? twin__fail_memory(error) : status;
-}
-
 static twin_status search(struct twin__decision *decision, twin_similar_counts *counts, twin_error *error)
 {
+    const twin_dedup_options *options = decision->options;
     struct twin__provider provider = { 0 };
-    if (decision->options->by_edits)
-        return search_edits(decision, counts, error);
-    int workers = decision->options->search.exec.workers;
+    struct twin__deciding_options deciding = { .search = &options->search,
+                                               .chain = options->chain,
+                                               .order = order_documents,
+                                               .context = decision,
+                                               .by_number =
+                                                   options->preference == TWIN_PREFER_FIRST && !options->ranks };
+    if (options->by_edits)
+        return twin__find_edits(decision, counts, &deciding, error);
+    int workers = options->search.exec.workers;
     if (twin__collection_provider(&provider, decision->collection, NULL, workers) != TWIN_OK)
         return twin__fail_memory(error);
     uint32_t *list;
-    twin_status status = exclude(&list, &provider, decision) ? find_matches(decision, &provider, counts, error)
-                                                             : twin__fail_memory(error);
+    twin_status status =
+        exclude(&list, &provider, decision)
+            ? twin__engine_find_part(&decision->matches, counts, &provider, &deciding, decision->part, error)
+            : twin__fail_memory(error);
     free(list);
     twin__collection_provider_clear(&provider);
     return status;

@@ -114,7 +114,7 @@ static double tiles_cost(const struct twin__edit_class *class)
 /* ---- the choice ---- */
 
 static twin_status search_class(const struct twin__edit_class *class, struct twin__gram_forest *forest,
-                                twin_error *error)
+                                bool misses_none, twin_error *error)
 {
     bool done = false;
     double cost = tiles_cost(class), begun = twin__seconds();
@@ -123,9 +123,10 @@ static twin_status search_class(const struct twin__edit_class *class, struct twi
         class->similar->counts.verifying_seconds += twin__seconds() - begun; /* most of it is comparing */
     if (done || status != TWIN_OK)
         return status;
-    if (cost > 0 && cost <= DEAR * (double)class->count)
+    if (cost > 0 && (misses_none || cost <= DEAR * (double)class->count))
         return compare_tiles(class, error);
-    return needs_all(class) ? compare_all(class, error) : twin__gram_forest_search(forest, class, error);
+    return misses_none || needs_all(class) ? compare_all(class, error)
+                                           : twin__gram_forest_search(forest, class, error);
 }
 
 /* ---- cells and classes ---- */
@@ -138,7 +139,8 @@ struct side {
 
 struct edit_join {
     twin_similar *similar;
-    struct twin__provider provider; /* of the texts */
+    const struct twin__edit_part *part; /* NULL: all documents */
+    struct twin__provider provider;     /* of the texts */
     twin_edit_join_options options;
     twin_edit_scratch *scratch; /* one per worker */
     struct twin__gram_forest *forest;
@@ -190,7 +192,7 @@ static twin_status search_documents(struct edit_join *join, const uint32_t *docu
                                       .scratch = join->scratch,
                                       .similar = join->similar,
                                       .pairs = &join->pairs };
-    return search_class(&class, join->forest, error);
+    return search_class(&class, join->forest, join->part && join->part->first, error);
 }
 
 static twin_status search_one(struct edit_join *join, twin_error *error)
@@ -264,18 +266,19 @@ static twin_status sort_by_length(struct side *out, const struct twin__provider 
 static twin_status sort_sides(struct edit_join *join)
 {
     const twin_signatures *all = &join->provider.signatures;
-    if (!join->similar->other)
-        return sort_by_length(&join->sides[0], &join->provider, all->documents, all->count);
-    size_t first = 0;
-    while (first < all->count && all->documents[first] < join->provider.split)
+    const struct twin__edit_part *part = join->part;
+    const uint32_t *documents = part ? part->documents : all->documents;
+    size_t count = part ? part->count : all->count, first = part ? part->first : 0;
+    if (!join->similar->other && first == 0)
+        return sort_by_length(&join->sides[0], &join->provider, documents, count);
+    while (!part && first < count && documents[first] < join->provider.split)
         first++;
-    join->both = malloc((all->count + 1) * sizeof *join->both);
+    join->both = malloc((count + 1) * sizeof *join->both);
     twin_status status = join->both ? TWIN_OK : TWIN_ENOMEM;
     if (status == TWIN_OK)
-        status = sort_by_length(&join->sides[0], &join->provider, all->documents, first);
-    return status == TWIN_OK
-               ? sort_by_length(&join->sides[1], &join->provider, all->documents + first, all->count - first)
-               : status;
+        status = sort_by_length(&join->sides[0], &join->provider, documents, first);
+    return status == TWIN_OK ? sort_by_length(&join->sides[1], &join->provider, documents + first, count - first)
+                             : status;
 }
 
 static void edit_join_clear(struct edit_join *join)
@@ -371,7 +374,7 @@ static twin_status order_pairs(struct edit_join *join)
 
 static twin_status search(struct edit_join *join, twin_error *error)
 {
-    return join->similar->other ? search_two(join, error) : search_one(join, error);
+    return join->both ? search_two(join, error) : search_one(join, error);
 }
 
 /* Searches with a limit to the pairs in memory, if there is one. */
@@ -417,13 +420,13 @@ static twin_status find(struct edit_join *join, twin_error *error)
     return status;
 }
 
-/* Pairs of one collection, or between two. */
+/* Pairs of one collection, or of a part of it, or between two. */
 static twin_status find_pairs(twin_similar **out, const twin_collection *collection, const twin_collection *other,
-                              twin_edit_join_options options, twin_error *error)
+                              const struct twin__edit_part *part, twin_edit_join_options options, twin_error *error)
 {
     if (error)
         error->status = TWIN_OK;
-    struct edit_join join = { .similar = calloc(1, sizeof *join.similar), .options = options };
+    struct edit_join join = { .similar = calloc(1, sizeof *join.similar), .part = part, .options = options };
     if (!join.similar)
         return twin__fail_memory(error);
     join.similar->collection = collection;
@@ -445,12 +448,41 @@ static twin_status find_similar(twin_similar **out, const twin_collection *colle
 {
     struct twin__watch watch;
     twin__watch_begin(&watch, options.progress, &twin__stage_pairing);
-    twin_status status = find_pairs(out, collection, other, options, error);
+    twin_status status = find_pairs(out, collection, other, NULL, options, error);
     status = twin__watch_end(&watch, status, error);
     if (status != TWIN_OK) {
         twin_similar_free(*out);
         *out = NULL;
     }
+    return status;
+}
+
+static void add_counts(twin_similar_counts *sum, twin_similar_counts counts)
+{
+    sum->candidates += counts.candidates;
+    sum->verified += counts.verified;
+    sum->similar += counts.similar;
+    sum->pairing_seconds += counts.pairing_seconds;
+    sum->verifying_seconds += counts.verifying_seconds;
+}
+
+twin_status twin__edit_join_part(twin_matches *out, twin_similar_counts *counts, const twin_collection *collection,
+                                 struct twin__edit_part part, const twin_edit_join_options *options,
+                                 twin_error *error)
+{
+    twin_edit_join_options complete = *options;
+    twin_similar *similar = NULL;
+    complete.packed = false;
+    complete.top = complete.spill_after = 0;
+    twin_status status = twin__edit_join_complete(&complete, collection, error);
+    if (status == TWIN_OK)
+        status = find_pairs(&similar, collection, NULL, &part, complete, error);
+    if (!similar)
+        return status;
+    add_counts(counts, similar->counts);
+    if (!twin__matches_move(out, &similar->matches))
+        status = twin__fail_memory(error);
+    twin_similar_free(similar);
     return status;
 }
 

@@ -26,6 +26,23 @@ size_t twin__edit_join_reach(twin_edit_join_options options, size_t length);
 twin_status twin__edit_join_compare(double *out, twin_edit_scratch *scratch, twin_text a, twin_text b,
                                     twin_edit_join_options options);
 
+/* ---- edit_join.c */
+
+/* Distinct documents of a collection: pairs among them are wanted; or, unless `first` is 0, those of one of the first
+ * ones and one of the others, and then none is missed. */
+struct twin__edit_part {
+    const uint32_t *documents;
+    size_t count, first;
+};
+
+/* Adds the near pairs of a part to `out`, in no certain order, and the counts to `counts`. Of the options, those that
+ * are about where pairs are kept do not count. */
+twin_status twin__edit_join_part(twin_matches *out, twin_similar_counts *counts, const twin_collection *collection,
+                                 struct twin__edit_part part, const twin_edit_join_options *options,
+                                 twin_error *error);
+
+/* ---- class.c: a class */
+
 /* Distinct documents in order of their length, of which each of the first `middle` is sought among those after it. Or,
  * between two collections, the first `middle` in order of their length and then the others, among which they are
  * sought. */
