@@ -7,7 +7,7 @@
  *
  * libmilter waits in a thread of its own for SIGHUP, SIGTERM and SIGINT, ends at each of them within five seconds, and
  * drops what it was at. A signal goes to the first thread of a process if that one does not block it, so they come to
- * us instead. */
+ * us instead. Only in its first moments, when that thread begins to wait, it may take one that is on its way to us. */
 #include "milter.h"
 
 #include "judge.h"

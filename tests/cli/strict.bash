@@ -3,7 +3,7 @@ set -euo pipefail
 twinsift=${TWINSIFT:?the program to test}
 fail()
 {
-    echo "${0##*/}: line ${BASH_LINENO[0]}: $*" >&2
+    echo "${0##*/}: line ${BASH_LINENO[*]}: $*" >&2
     exit 1
 }
 # expect STATUS COMMAND...: runs it with its output in out and err.
