@@ -483,7 +483,7 @@ static void set_room(struct twin__join_state *state)
         size_t bytes = memory > PER_DOCUMENT * count + LEAST_BYTES ? memory - PER_DOCUMENT * count : LEAST_BYTES;
         state->most_counted = bytes / COUNTERS_SHARE;
         bytes -= 2 * state->most_counted;
-        bytes = bytes / 4 * 3; /* arrays grow by half */
+        bytes = bytes / 2; /* arrays move as they grow by half, and workers hold a batch */
         room = room < bytes / sizeof(uint64_t) ? room : bytes / sizeof(uint64_t);
     }
     state->most_room = state->options->most_room ? state->options->most_room : room;
