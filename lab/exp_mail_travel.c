@@ -197,6 +197,47 @@ static double travel_rows(struct table *table, const struct lab *lab, const char
     return most;
 }
 
+/* What is lost of good mail at most, after each part of Enron-Spam. */
+static double travel_enron(struct table *table, struct lab *lab, const struct corpora *c,
+                           const struct mails checked[])
+{
+    struct mails learnt = { 0 };
+    double lost = 0;
+    for (int i = 0; i < ENRON_PARTS; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "Enron-Spam %d", i + 1);
+        mails_take(&learnt, &c->enron[i], BOTH, 0, SIZE_MAX);
+        lost = fmax(lost, travel_rows(table, lab, name, &learnt, checked, 2));
+        mails_clear(&learnt);
+    }
+    return lost;
+}
+
+/* After all corpora but one, which are learnt block by block in turn. */
+static double travel_all_but_one(struct table *table, struct lab *lab, const struct corpora *c,
+                                 const struct mails checked[])
+{
+    static const char *const names[] = { "all but trec", "all but SpamAssassin", "all but Enron" };
+    double lost = 0;
+    for (int out = 0; out < 3; out++) {
+        struct mails learnt = { 0 }, only[SETS] = { 0 };
+        for (size_t block = 0; block < BLOCKS; block++) {
+            if (out != 0)
+                take_block(&learnt, &c->trec, block);
+            if (out != 1)
+                take_block(&learnt, &c->spamassassin, block);
+            if (out != 2)
+                take_block(&learnt, &c->enron_all, block);
+        }
+        only[out] = checked[out];
+        if (out == 2)
+            only[3] = checked[3];
+        lost = fmax(lost, travel_rows(table, lab, names[out], &learnt, only, -1));
+        mails_clear(&learnt);
+    }
+    return lost;
+}
+
 void exp_mail_travel(struct lab *lab)
 {
     struct corpora c;
@@ -210,7 +251,7 @@ void exp_mail_travel(struct lab *lab)
     mails_sample(&checked[3], &c.raw, EACH);
     table_begin(&table, "mail-travel", COLUMNS);
     mails_take(&learnt, &c.trec, BOTH, 0, c.trec.count / 2);
-    double lost = travel_rows(&table, lab, "trec 1", &learnt, checked, 0), lost_of_all = 0;
+    double lost = travel_rows(&table, lab, "trec 1", &learnt, checked, 0);
     mails_clear(&learnt);
     mails_take(&learnt, &c.trec, BOTH, c.trec.count / 2, SIZE_MAX);
     lost = fmax(lost, travel_rows(&table, lab, "trec 2", &learnt, checked, 0));
@@ -228,31 +269,8 @@ void exp_mail_travel(struct lab *lab)
     mails_take(&learnt, &c.raw, BOTH, 0, SIZE_MAX);
     travel_rows(&table, lab, "Enron, good mail alone", &learnt, checked, 2);
     mails_clear(&learnt);
-    double lost_enron = 0;
-    for (int i = 0; i < ENRON_PARTS; i++) {
-        char name[32];
-        snprintf(name, sizeof name, "Enron-Spam %d", i + 1);
-        mails_take(&learnt, &c.enron[i], BOTH, 0, SIZE_MAX);
-        lost_enron = fmax(lost_enron, travel_rows(&table, lab, name, &learnt, checked, 2));
-        mails_clear(&learnt);
-    }
-    for (int out = 0; out < 3; out++) {
-        static const char *const names[] = { "all but trec", "all but SpamAssassin", "all but Enron" };
-        for (size_t block = 0; block < BLOCKS; block++) {
-            if (out != 0)
-                take_block(&learnt, &c.trec, block);
-            if (out != 1)
-                take_block(&learnt, &c.spamassassin, block);
-            if (out != 2)
-                take_block(&learnt, &c.enron_all, block);
-        }
-        struct mails only[SETS] = { 0 };
-        only[out] = checked[out];
-        if (out == 2)
-            only[3] = checked[3];
-        lost_of_all = fmax(lost_of_all, travel_rows(&table, lab, names[out], &learnt, only, -1));
-        mails_clear(&learnt);
-    }
+    double lost_enron = travel_enron(&table, lab, &c, checked);
+    double lost_of_all = travel_all_but_one(&table, lab, &c, checked);
     table_end(lab, &table);
     claim(lab, lost <= 0.5, "%.2f %% of the good mail is lost after trec at most (wanted: .5)", lost);
     claim(lab, lost_folders <= 0.5, "%.2f %% after SpamAssassin (wanted: .5)", lost_folders);

@@ -26,6 +26,7 @@ static bool wrong(struct scan *scan, size_t offset, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
+    /* The analyser forgets va_start() after some paths. NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized) */
     vsnprintf(scan->error->message, sizeof scan->error->message, format, arguments);
     va_end(arguments);
     scan->error->offset = offset;

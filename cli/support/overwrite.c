@@ -83,7 +83,7 @@ char *path_from(const char *path, const char *folder)
         if (up[0] == '/' && up[1])
             out = stpcpy(out, "../");
     if (found)
-        strcpy(out, down);
+        memcpy(out, down, strlen(down) + 1);
     return found;
 }
 

@@ -49,9 +49,8 @@ static bool read_command(void *value, const struct option_row *row, const char *
 {
     static char words[4096]; /* one command a run */
     struct option_texts *list = value;
-    if (strlen(text) >= sizeof words)
+    if (snprintf(words, sizeof words, "%s", text) >= (int)sizeof words)
         return refuse("--%s: the command is too long", row->name);
-    strcpy(words, text);
     *list = (struct option_texts){ 0 };
     for (char *at = NULL, *word = strtok_r(words, " \t", &at); word; word = strtok_r(NULL, " \t", &at))
         if (!option_list.read(list, row, word))

@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,13 +30,10 @@ static bool push(struct pending *pending, char *path)
 
 static char *join_path(const char *folder, const char *name)
 {
-    size_t length = strlen(folder), more = strlen(name) + 1;
-    char *path = malloc(length + 1 + more);
-    if (!path)
-        return NULL;
-    memcpy(path, folder, length);
-    path[length] = '/';
-    memcpy(path + length + 1, name, more);
+    size_t room = strlen(folder) + strlen(name) + 2;
+    char *path = malloc(room);
+    if (path)
+        snprintf(path, room, "%s/%s", folder, name);
     return path;
 }
 

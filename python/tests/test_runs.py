@@ -95,7 +95,7 @@ def test_other_threads_run_meanwhile():
 
 def test_a_progress_callback_is_called_and_what_it_raises_is_raised():
     generator = __import__("random").Random(2)
-    texts = [corpus.document(generator, 300) for _ in range(20_000)] * 4
+    texts = [corpus.document(generator, 300) for _ in range(20_000)] * 16
     calls = []
     twinsift.pairs(texts, progress=lambda *call: calls.append(call), threads=1)
     assert calls and all(isinstance(stage, str) and done >= 0 and total >= 0 for stage, _, done, total in calls)

@@ -45,6 +45,15 @@ static int64_t now(void)
     return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
 }
 
+/* What is short does not report. But many short calls one after the other, such as batches, report as a long one does. */
+static void begin_pause(void)
+{
+    enum { IN_A_ROW = 1000 };
+    int64_t time = now();
+    if (time - here.reported > IN_A_ROW)
+        here.reported = time;
+}
+
 void twin__watch_begin(struct twin__watch *watch, twin_progress progress, const twin_stage *first)
 {
     *watch = (struct twin__watch){ .progress = progress, .outer = here.watch, .stage = first };
@@ -52,7 +61,7 @@ void twin__watch_begin(struct twin__watch *watch, twin_progress progress, const 
         return;
     pthread_mutex_init(&watch->lock, NULL);
     here.watch = watch;
-    here.reported = now();
+    begin_pause();
 }
 
 twin_status twin__watch_end(struct twin__watch *watch, twin_status status, twin_error *error)
@@ -82,8 +91,8 @@ struct twin__watch *twin__watch_here(void)
 struct twin__watch *twin__watch_enter(struct twin__watch *watch)
 {
     struct twin__watch *before = here.watch;
-    if (watch && watch != before)
-        here.reported = now();
+    if (watch)
+        begin_pause();
     here.watch = watch;
     return before;
 }

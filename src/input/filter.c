@@ -6,6 +6,7 @@
  * but the three it is given. */
 #include "input/filter.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -36,7 +37,7 @@ struct command {
 static void fill_words(char *words[MOST_WORDS + 2], const twin_input_options *options, const char *path)
 {
     size_t count = 0;
-    for (; options->pre[count] && count < MOST_WORDS; count++)
+    for (; count < MOST_WORDS && options->pre[count]; count++)
         words[count] = (char *)(strcmp(options->pre[count], "{}") == 0 ? path : options->pre[count]);
     if (count == 1)
         words[count++] = (char *)path;
@@ -95,6 +96,7 @@ static twin_status start(struct command *out, const twin_input_options *options,
     char *words[MOST_WORDS + 2];
     int output[2] = { -1, -1 }, errors[2] = { -1, -1 };
     fill_words(words, options, path);
+    assert(words[0]); /* there is a command */
     int why = pipe2(output, O_CLOEXEC) || pipe2(errors, O_CLOEXEC) ? errno : 0;
     if (!why)
         why = spawn(&out->child, words, (int[]){ fd, output[1], errors[1] });

@@ -100,8 +100,9 @@ static bool copy_list(const char *const **list)
         bytes += strlen((*list)[count]) + 1;
     char **copy = malloc((count + 1) * sizeof *copy + bytes), *end = copy ? (char *)(copy + count + 1) : NULL;
     for (size_t i = 0; copy && i < count; i++) {
-        copy[i] = strcpy(end, (*list)[i]);
-        end += strlen(end) + 1;
+        size_t size = strlen((*list)[i]) + 1;
+        copy[i] = memcpy(end, (*list)[i], size);
+        end += size;
     }
     if (copy)
         copy[count] = NULL;

@@ -340,7 +340,7 @@ twin_status twin__set_sample_draw(struct twin__set_sample *out, const struct twi
             return status;
         if (!TWIN__ARRAY_GROW(&out->items, &out->capacity, out->count, set.count + 1))
             return twin__fail_memory(error);
-        if (set.count)
+        if (out->items && set.count)
             memcpy(out->items + out->count, set.items, set.count * sizeof *set.items);
         out->count += set.count;
         out->begins[++out->sets] = out->count;

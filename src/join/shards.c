@@ -219,7 +219,7 @@ twin_status twin_unions_add(twin_unions *unions, const uint64_t *a, const uint64
     if (!unions || (count && (!a || !b)))
         return twin__fail_null(NULL, !unions ? "unions" : !a ? "a" : "b");
     for (size_t i = 0; i < count; i++) {
-        uint32_t x, y;
+        uint32_t x = 0, y = 0;
         twin_status status = twin__poll_at(i);
         if (status == TWIN_OK)
             status = number_of(&x, unions, a[i]);

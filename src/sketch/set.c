@@ -67,7 +67,7 @@ twin_status twin__items_number(twin_items *items, twin_items *scratch)
     twin_status status = sort_items(items, scratch);
     size_t count = status == TWIN_OK ? items->count : 0;
     for (size_t begin = 0, i = 0; i < count; i++) {
-        if (items->items[i] != items->items[begin] && i > begin)
+        if (items->items[i] != items->items[begin])
             begin = i; /* the first of a run keeps its hash until the run is over */
         items->items[i] = twin_item_occurrence(items->items[begin], i - begin);
     }

@@ -527,6 +527,27 @@ static void in_creating_an_index(void **state)
     assert_string_equal(twin_keep_name((twin_keep)9), "");
 }
 
+static void in_changes_of_an_index(twin_index *index)
+{
+    REFUSED("workers must be 0 to 1024, not 1025",
+            twin_index_add(NULL, index, NULL, 0, (twin_index_add_options){ .exec = many }, NULL));
+    REFUSED("documents must not be NULL", twin_index_add(NULL, index, NULL, 1, (twin_index_add_options){ 0 }, NULL));
+    REFUSED("input must not be NULL", twin_index_add_input(NULL, index, NULL, (twin_index_add_options){ 0 }, NULL));
+    const twin_text absent = { NULL, 3 };
+    const twin_index_document bad[] = { { .id = absent, .text = text },
+                                        { .id = text, .text = absent },
+                                        { .id = text, .item_count = 1 } };
+    REFUSED("id.bytes must not be NULL",
+            twin_index_add(NULL, index, &bad[0], 1, (twin_index_add_options){ 0 }, NULL));
+    REFUSED("text.bytes must not be NULL",
+            twin_index_add(NULL, index, &bad[1], 1, (twin_index_add_options){ 0 }, NULL));
+    REFUSED("items must not be NULL", twin_index_add(NULL, index, &bad[2], 1, (twin_index_add_options){ 0 }, NULL));
+    REFUSED("ids[i].bytes must not be NULL", twin_index_remove(NULL, NULL, index, &absent, 1, NULL));
+    REFUSED("ids must not be NULL", twin_index_remove(NULL, NULL, index, NULL, 1, NULL));
+    REFUSED("a document needs an id", twin_index_add(NULL, index, &(twin_index_document){ .text = text }, 1,
+                                                     (twin_index_add_options){ 0 }, NULL));
+}
+
 static void in_index(void **state)
 {
     (void)state;
@@ -545,29 +566,13 @@ static void in_index(void **state)
     assert_int_equal(twin_index_create(path, (twin_index_options){ 0 }, false, NULL), TWIN_OK);
     REFUSED("unknown access 2", twin_index_open(&index, path, (twin_index_access)2, NULL));
     assert_int_equal(twin_index_open(&index, path, TWIN_INDEX_WRITE, NULL), TWIN_OK);
-    REFUSED("workers must be 0 to 1024, not 1025",
-            twin_index_add(NULL, index, NULL, 0, (twin_index_add_options){ .exec = many }, NULL));
-    REFUSED("documents must not be NULL", twin_index_add(NULL, index, NULL, 1, (twin_index_add_options){ 0 }, NULL));
-    REFUSED("input must not be NULL", twin_index_add_input(NULL, index, NULL, (twin_index_add_options){ 0 }, NULL));
-    const twin_text absent = { NULL, 3 };
-    const twin_index_document bad[] = { { .id = absent, .text = text },
-                                        { .id = text, .text = absent },
-                                        { .id = text, .item_count = 1 } };
-    REFUSED("id.bytes must not be NULL",
-            twin_index_add(NULL, index, &bad[0], 1, (twin_index_add_options){ 0 }, NULL));
-    REFUSED("text.bytes must not be NULL",
-            twin_index_add(NULL, index, &bad[1], 1, (twin_index_add_options){ 0 }, NULL));
-    REFUSED("items must not be NULL", twin_index_add(NULL, index, &bad[2], 1, (twin_index_add_options){ 0 }, NULL));
-    REFUSED("ids[i].bytes must not be NULL", twin_index_remove(NULL, NULL, index, &absent, 1, NULL));
-    REFUSED("ids must not be NULL", twin_index_remove(NULL, NULL, index, NULL, 1, NULL));
+    in_changes_of_an_index(index);
     REFUSED("index must not be NULL", twin_index_view_create(&view, NULL, NULL));
     REFUSED("visit must not be NULL", twin_index_pairs(index, (twin_index_pairs_options){ 0 }, NULL, NULL, NULL));
     REFUSED("threshold must be 0 to 1, not 2",
             twin_index_pairs(index, (twin_index_pairs_options){ .threshold = 2 }, hear_entries, NULL, NULL));
     REFUSED("copies must be", twin_index_pairs(index, (twin_index_pairs_options){ .copies = TWIN_COPIES_ALL },
                                                hear_entries, NULL, NULL));
-    REFUSED("a document needs an id", twin_index_add(NULL, index, &(twin_index_document){ .text = text }, 1,
-                                                     (twin_index_add_options){ 0 }, NULL));
     REFUSED("answer must not be NULL",
             twin_index_query_input(NULL, index, input, (twin_index_query_input_options){ 0 }, NULL));
     REFUSED("view must not be NULL", twin_index_view_renew(NULL, NULL));

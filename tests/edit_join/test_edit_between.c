@@ -209,7 +209,7 @@ static void the_top_are_the_most_similar_of_the_second(void **state)
         size_t better = 0;
         for (size_t j = 0; j < count; j++)
             better += every[j].b == every[i].b && (every[j].similarity > every[i].similarity ||
-                                                   (every[j].similarity == every[i].similarity && j < i));
+                                                   (j < i && every[j].similarity == every[i].similarity));
         if (better >= 2)
             continue;
         assert_true(at < most && kept[at].a == every[i].a && kept[at].b == every[i].b);

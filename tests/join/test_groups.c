@@ -71,8 +71,8 @@ static void dense_buckets_alone_make_dense_groups(void **state)
     assert_int_equal(twin__groups_list(&dense, finder.dense, DOCUMENTS, finder.buckets, finder.count, true), TWIN_OK);
     assert_true(loose.count == 1 && loose.items[0].count == 1500);
     assert_true(dense.count == 1 && dense.items[0].count == 400);
-    assert_true(loose.items[0].meetings == 1200 * 1199 / 2);
-    assert_true(dense.items[0].meetings == 300 * 299 / 2 + 200 * 199 / 2);
+    assert_true(loose.items[0].meetings == 1200.0 * 1199 / 2);
+    assert_true(dense.items[0].meetings == 300.0 * 299 / 2 + 200.0 * 199 / 2);
     for (uint32_t d = 0; d < 400; d++)
         assert_int_equal(dense.documents[d], d);
     assert_int_equal(twin__groups_find(&loose, 0), 0);
@@ -98,7 +98,7 @@ static void a_pair_counts_once_over_all_its_buckets(void **state)
     double passing = 0;
     for (size_t i = 0; i < finder.count; i++)
         passing += finder.buckets[i].passing;
-    assert_true(fabs(passing - FAMILY * (FAMILY - 1) / 2) < 1e-3 * passing);
+    assert_true(fabs(passing - FAMILY * (FAMILY - 1) / 2.0) < 1e-3 * passing);
     finder_clear(&finder);
 }
 
