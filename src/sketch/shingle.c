@@ -6,6 +6,7 @@
  * hash is not XXH3. A window of words is a polynomial in the hashes of its words, for which there is a kernel too. */
 #include <twinsift/scheme.h>
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -293,6 +294,7 @@ static unsigned base_of(char letter)
 static const char *kmer_windows(twin_items *out, const twin_shingler *shingler, twin_text text)
 {
     const size_t width = shingler->width;
+    assert(width > 0 && width <= 32);
     const unsigned top = 2 * (unsigned)(width - 1);
     const uint64_t mask = UINT64_MAX >> (64 - 2 * width);
     uint64_t forward = 0, backward = 0;
