@@ -167,6 +167,16 @@ static void nothing_goes_for_an_excluded_text(void **state)
     free_world();
 }
 
+/* What is said of a text is how similar it is to its keeper. */
+static void check_similarity(twin_edit_scratch *scratch, const twin_dedup *dedup, size_t text, size_t keeper)
+{
+    double ratio = -1;
+    assert_int_equal(twin__edit_ratio(&ratio, scratch, world.documents[text].text, world.documents[keeper].text,
+                                      TWIN_EDIT_CHARS, 0),
+                     TWIN_OK);
+    assert_true(twin_dedup_similarities(dedup)[text] == ratio);
+}
+
 /* Components by flooding, and the ratio of each member to the one that stays. */
 static void chains_are_components(void **state)
 {
@@ -187,13 +197,8 @@ static void chains_are_components(void **state)
     twin_dedup *dedup = find(1, (twin_dedup_options){ .chain = true }, serial);
     assert_memory_equal(twin_dedup_keepers(dedup), expected, sizeof expected);
     twin_edit_scratch scratch = { 0 };
-    for (size_t i = 0; i < TEXTS; i++) {
-        double ratio;
-        assert_int_equal(twin__edit_ratio(&ratio, &scratch, world.documents[i].text,
-                                          world.documents[expected[i]].text, TWIN_EDIT_CHARS, 0),
-                         TWIN_OK);
-        assert_true(twin_dedup_similarities(dedup)[i] == ratio);
-    }
+    for (size_t i = 0; i < TEXTS; i++)
+        check_similarity(&scratch, dedup, i, expected[i]);
     twin__edit_scratch_clear(&scratch);
     twin_dedup_free(dedup);
     free_world();
@@ -259,14 +264,10 @@ static void expect_keepers(const uint32_t *expected, size_t edits, twin_dedup_op
     twin_dedup *dedup = find(edits, options, exec);
     const uint32_t *keepers = twin_dedup_keepers(dedup);
     for (size_t i = 0; i < world.count; i++) {
-        double ratio = 1;
         assert_int_equal(keepers[i], expected[i]);
         if (expected[i] == TWIN_DEDUP_NONE)
             continue;
-        assert_int_equal(twin__edit_ratio(&ratio, &scratch, world.documents[i].text,
-                                          world.documents[expected[i]].text, TWIN_EDIT_CHARS, 0),
-                         TWIN_OK);
-        assert_true(twin_dedup_similarities(dedup)[i] == ratio);
+        check_similarity(&scratch, dedup, i, expected[i]);
     }
     twin__edit_scratch_clear(&scratch);
     twin_dedup_free(dedup);
