@@ -25,14 +25,18 @@ PYTHON=${PYTHON:-python3}
 tools/wheel.sh > "$work/wheel.log" 2>&1 || { tail -n 40 "$work/wheel.log"; exit 1; }
 wheel=$(echo "$work"/dist/*x86_64.whl)
 
-# run_tests NAME TESTS ARGUMENT...: in an empty folder, so that the package is the installed one.
+# run_tests NAME TESTS ARGUMENT...: in an empty folder, so that the package is the installed one. TEST_AGAIN: see test.sh.
 run_tests()
 {
     local name=$1
     shift
     mkdir -p "$work/run"
-    (cd "$work/run" && "$work/$name/bin/python" -m pytest -c "$root/python/pyproject.toml" --rootdir="$root/python" \
-        -p no:cacheprovider "$@")
+    set -- "$work/$name/bin/python" -m pytest -c "$root/python/pyproject.toml" --rootdir="$root/python" \
+        -o cache_dir="$work/cache-$name" "$@"
+    (cd "$work/run" && "$@") && return
+    [ -n "${TEST_AGAIN-}" ] || return
+    echo "== python: what failed, once more"
+    (cd "$work/run" && "$@" --last-failed --last-failed-no-failures none)
 }
 
 # install NAME: the wheel, and nothing that it does not need.

@@ -335,7 +335,7 @@ if command -v systemd-socket-activate >/dev/null && command -v spamc >/dev/null;
     systemd-socket-activate -l "$here/run/activated" --fdname=spamd -E PATH \
         "$twinsift" serve --model "$model" --http "unix:$here/run/http2" >activated.log 2>&1 &
     started+=($!)
-    until_true test -S run/activated
+    until_true grep -q Listening activated.log # the socket is there before it takes anybody
     [ "$(spamc -U run/activated -K)" = 'SPAMD/1.5 0' ] || fail "the socket of systemd: $(cat activated.log)"
 else
     echo 'skipped: systemd-socket-activate or spamc is not installed'
