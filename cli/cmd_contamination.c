@@ -5,7 +5,7 @@
  * and for those that are printed both texts are read again to find the place. */
 #include "commands.h"
 #include "contamination.h"
-#include "dedup_output.h"
+#include "dedup.h"
 #include "read_documents.h"
 #include "support/escape.h"
 #include "support/inputs.h"

@@ -3,10 +3,7 @@
  * The command reads a collection, lets the library decide which documents stay (twin_dedup_find), and writes those
  * (dedup_output.c). A summary on standard error follows, or statistics as JSON. */
 #include "commands.h"
-#include "dedup_output.h"
-#include "dedup_resume.h"
-#include "dedup_rule.h"
-#include "dedup_update.h"
+#include "dedup.h"
 #include "read_documents.h"
 #include "support/inputs.h"
 #include "support/memory.h"
@@ -361,7 +358,7 @@ static bool write_outputs(struct run *run)
     return done;
 }
 
-/* In the order that dedup_update.h draws. Standard output is written when the outputs are finished. */
+/* In the order that dedup.h draws. Standard output is written when the outputs are finished. */
 static bool write_and_update(struct run *run)
 {
     const struct request *request = run->request;

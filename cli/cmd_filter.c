@@ -1,11 +1,11 @@
 /* cmd_filter.c — twinsift filter: what is kept of the shards. */
 #include "commands.h"
-#include "dedup_output.h"
-#include "dedup_rule.h"
+#include "dedup.h"
 #include "steps.h"
 #include "support/messages.h"
 #include "support/paths.h"
 #include "support/progress.h"
+#include "support/search_options.h"
 
 struct request {
     struct shared_options shared;

@@ -1,10 +1,10 @@
 /* cmd_join.c — twinsift join: verified pairs from candidates. */
 #include "commands.h"
-#include "dedup_rule.h"
 #include "steps.h"
 #include "support/memory.h"
 #include "support/messages.h"
 #include "support/progress.h"
+#include "support/search_options.h"
 
 struct request {
     struct shared_options shared;

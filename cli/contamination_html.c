@@ -1,6 +1,6 @@
 /* contamination_html.c — the report of twinsift contamination as one self-contained HTML page. */
 #include "contamination.h"
-#include "dedup_output.h"
+#include "dedup.h"
 
 #include "support/escape.h"
 #include "support/messages.h"

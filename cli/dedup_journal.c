@@ -1,8 +1,8 @@
-/* dedup_journal.c — INDEX-update-RUN.jsonl, which dedup_update.h draws.
+/* dedup_journal.c — INDEX-update-RUN.jsonl, which dedup.h draws.
  *
  * Nothing of it is believed before its last line has been found, and count and checksum there are those of the lines
  * before. The lines that are not documents have the very form in which they are written here. */
-#include "dedup_update.h"
+#include "dedup.h"
 
 #include "fingerprint.h"
 #include "index_file.h"

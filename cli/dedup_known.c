@@ -3,7 +3,7 @@
  * Indexes are queried by the workers that read the collection, while they have the text of a document at hand: the
  * input is read once. What is found is kept per worker, with the position of the document, and sorted out when the
  * collection has been read. Another collection is joined with the one that was read. */
-#include "dedup_known.h"
+#include "dedup.h"
 
 #include "index_file.h"
 #include "support/messages.h"

@@ -3,7 +3,7 @@
  * Outputs are compared with everything that is read, and with each other, as files and not as names: a link is the
  * file it leads to. With -o FOLDER/ each input has an output of its own name. If two inputs have the same name, the
  * outputs are in the same subfolders as the inputs, below the folder that all inputs have in common. */
-#include "dedup_output.h"
+#include "dedup.h"
 
 #include "support/messages.h"
 #include "support/overwrite.h"

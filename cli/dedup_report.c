@@ -2,7 +2,7 @@
  *
  * For people a summary: counts, the largest groups with the beginning of a text, stages and the audit. For programs
  * (--stats) one JSON object with the same numbers. The HTML page is in dedup_html.c. */
-#include "dedup_output.h"
+#include "dedup.h"
 
 #include "support/escape.h"
 #include "support/messages.h"

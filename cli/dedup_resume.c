@@ -3,7 +3,7 @@
  * Each stage first looks for its file. If there is one that can be read, the stage is skipped; a file that cannot be
  * read is remarked on, and the stage is done as if there were none. The folder is locked while a run uses it, so that
  * whatever else is in it was left by a run that was killed while it wrote a file. */
-#include "dedup_resume.h"
+#include "dedup.h"
 
 #include "fingerprint.h"
 #include "steps.h"

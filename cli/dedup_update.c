@@ -1,10 +1,9 @@
 /* dedup_update.c — adding to an index what was kept, so that an interrupted run can be repeated.
  *
- * dedup_update.h says in which order files go to the disk. A run is recognised by a number, made from the inputs and the
+ * dedup.h says in which order files go to the disk. A run is recognised by a number, made from the inputs and the
  * name of the output, that is part of the name of its journal. */
-#include "dedup_update.h"
+#include "dedup.h"
 
-#include "dedup_output.h"
 #include "fingerprint.h"
 #include "index_file.h"
 #include "support/messages.h"

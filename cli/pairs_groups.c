@@ -1,7 +1,7 @@
 /* pairs_groups.c — twinsift pairs --groups: a line per member, or with --count a line per group. */
 #include "pairs_run.h"
 
-#include "dedup_output.h"
+#include "dedup.h"
 #include "support/record.h"
 #include "support/results.h"
 
