@@ -81,9 +81,8 @@ typedef struct twin_bloom_info {
 
 typedef struct twin_bloom twin_bloom;
 
-/* "auto", "blocks", "classic". From a name: TWIN_EINVAL when there is no such layout. */
+/* "auto", "blocks", "classic". */
 TWIN_API const char *twin_bloom_layout_name(twin_bloom_layout layout);
-TWIN_API twin_status twin_bloom_layout_from_name(twin_bloom_layout *out, const char *name);
 
 /* The smallest shape that keeps the rate. TWIN_EINVAL for options outside their range, TWIN_ELIMIT when more
  * than 2^46 cells would be needed, or when 64-bit hashes cannot distinguish this many items at this rate. */

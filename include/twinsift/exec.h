@@ -33,9 +33,8 @@ typedef void twin_exec_body(void *context, size_t begin, size_t end, int worker)
  * executor is not in this build. */
 TWIN_API twin_status twin_exec_make(twin_exec *out, twin_executor kind, int workers);
 
-/* "serial", "pthreads", "openmp". From a name: TWIN_EINVAL when there is no such executor. */
+/* "serial", "pthreads", "openmp". */
 TWIN_API const char *twin_executor_name(twin_executor kind);
-TWIN_API twin_status twin_executor_from_name(twin_executor *out, const char *name);
 
 /* Runs body over 0 .. n-1 in pieces of `piece` items (at least 1), assigned in increasing order, and
  * returns when all are done. If a thread cannot be created, those already running do the rest. */

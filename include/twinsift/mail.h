@@ -99,7 +99,6 @@ typedef enum twin_mail_method {
     TWIN_MAIL_SENDER,    /* sender seen at least twice in spam, and more often than in good mail */
     TWIN_MAIL_LOOKALIKE, /* nearest spam against nearest good message */
 } twin_mail_method;
-TWIN_API const char *twin_mail_method_name(twin_mail_method method);
 
 typedef struct twin_mail_check_options {
     twin_mail_method method;

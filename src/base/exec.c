@@ -40,15 +40,6 @@ const char *twin_executor_name(twin_executor kind)
     return (unsigned)kind < EXECUTORS ? executor_names[kind] : "";
 }
 
-twin_status twin_executor_from_name(twin_executor *out, const char *name)
-{
-    int kind = twin__enum_from_name(out, "executor", name, executor_names, EXECUTORS);
-    if (kind < 0)
-        return TWIN_EINVAL;
-    *out = (twin_executor)kind;
-    return TWIN_OK;
-}
-
 static int processors(void)
 {
     long count = 0;

@@ -29,15 +29,6 @@ const char *twin_bloom_layout_name(twin_bloom_layout layout)
     return (unsigned)layout < LAYOUTS ? layout_names[layout] : "";
 }
 
-twin_status twin_bloom_layout_from_name(twin_bloom_layout *out, const char *name)
-{
-    int layout = twin__enum_from_name(out, "layout", name, layout_names, LAYOUTS);
-    if (layout < 0)
-        return TWIN_EINVAL;
-    *out = (twin_bloom_layout)layout;
-    return TWIN_OK;
-}
-
 /* Items are distinguished by 64 bits: the probability that an item has those of one of this many others. */
 static double twin_chance(double items)
 {

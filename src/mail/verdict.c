@@ -87,18 +87,6 @@ bool twin__has_step(const struct twin__model *model, twin_mail_step step)
 
 /* ---- names */
 
-static const char *const method_names[] = {
-    [TWIN_MAIL_ALL] = "all",
-    [TWIN_MAIL_CONTENT] = "content",
-    [TWIN_MAIL_SENDER] = "sender",
-    [TWIN_MAIL_LOOKALIKE] = "lookalike",
-};
-
-const char *twin_mail_method_name(twin_mail_method method)
-{
-    return (unsigned)method < sizeof method_names / sizeof method_names[0] ? method_names[method] : "";
-}
-
 static const char *const reason_names[] = {
     [TWIN_MAIL_BY_NOTHING] = "nothing",
     [TWIN_MAIL_BY_CONTENT] = "content",

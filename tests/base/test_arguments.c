@@ -48,15 +48,11 @@ static void in_base(void **state)
 {
     (void)state;
     twin_exec exec;
-    twin_executor executor;
     twin_cpu level;
     twin_buffer buffer = { 0 };
     REFUSED("out must not be NULL", twin_exec_make(NULL, TWIN_EXEC_SERIAL, 1));
     REFUSED("workers must be 0 to 1024, not -1", twin_exec_make(&exec, TWIN_EXEC_PTHREADS, -1));
     REFUSED("unknown executor 9", twin_exec_make(&exec, (twin_executor)9, 1));
-    REFUSED("there is no executor \"threads\"", twin_executor_from_name(&executor, "threads"));
-    REFUSED("name must not be NULL", twin_executor_from_name(&executor, NULL));
-    REFUSED("out must not be NULL", twin_executor_from_name(NULL, "serial"));
     REFUSED("there is no level \"sse\"", twin_cpu_from_name(&level, "sse"));
     REFUSED("unknown level 7", twin_cpu_use((twin_cpu)7));
     REFUSED("buffer must not be NULL", twin_buffer_reserve(NULL, 1));
@@ -275,7 +271,6 @@ static void in_bloom(void **state)
 {
     (void)state;
     twin_bloom *bloom, *other, *read, *copy;
-    twin_bloom_layout layout;
     twin_bloom_shape shape;
     char path[] = "/tmp/twinsift-arguments-XXXXXX";
     int file = mkstemp(path);
@@ -287,7 +282,6 @@ static void in_bloom(void **state)
     REFUSED("unknown layout 99", twin_bloom_plan(&shape, (twin_bloom_options){ .layout = (twin_bloom_layout)99 }));
     REFUSED("functions cannot be chosen without cells",
             twin_bloom_plan(&shape, (twin_bloom_options){ .functions = 3 }));
-    REFUSED("there is no layout \"round\"", twin_bloom_layout_from_name(&layout, "round"));
     assert_int_equal(twin_bloom_create(&bloom, (twin_bloom_options){ 0 }), TWIN_OK);
     assert_int_equal(twin_bloom_create(&other, (twin_bloom_options){ .cell_bits = 4 }), TWIN_OK);
     REFUSED("differ in shape or hash", twin_bloom_unite(NULL, bloom, other));
