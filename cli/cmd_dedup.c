@@ -1,6 +1,6 @@
 /* cmd_dedup.c — twinsift dedup: a collection without its near-duplicates.
  *
- * The command reads a collection, lets the library decide which documents stay (twin_dedup_find), and writes those
+ * The command reads a collection, lets the library decide which documents are kept (twin_dedup_find), and writes those
  * (dedup_output.c). A summary on standard error follows, or statistics as JSON. */
 #include "commands.h"
 #include "dedup.h"

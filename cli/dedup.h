@@ -32,7 +32,7 @@ struct known {
 };
 void known_clear(struct known *known);
 
-/* Indexes that are queried with each document while the input is read; what one has stays known by the first that has
+/* Indexes that are queried with each document while the input is read; what several have is known by the first that has
  * it. */
 struct known_request {
     const char **paths;
@@ -110,7 +110,7 @@ struct dedup_run {
     size_t stage_count;
     const twin_dedup_audit *audit;   /* NULL: there was none */
     twin_progress progress;          /* receives "writing" */
-    bool by_field;                   /* a field decides which documents stay */
+    bool by_field;                   /* a field decides which documents are kept */
     const uint64_t *seed;            /* NULL: it would reveal a secret key */
     const struct request_base *base; /* the command */
     const twin_scheme *scheme;
@@ -128,7 +128,7 @@ struct dedup_result {
     const struct known *known;
     const struct dedup_run *run; /* how it was found; NULL: it is not known */
     twin_exec exec;              /* for writing; {0}: one worker */
-    bool of_dropped;             /* documents that are dropped are written instead of those that stay */
+    bool of_dropped;             /* documents that are dropped are written instead of kept ones */
     twin_part part;              /* of the inputs that are written, one in a file; {0}: all of them */
     bool quiet;                  /* no remarks */
 };
@@ -157,7 +157,7 @@ struct dedup_targets {
 };
 
 /* Writes documents: of files of lines the records, byte for byte, each with a line end; of folders and sets the ids, one
- * per line. Of groups a JSON line each: the id that stays and those dropped for it, with their similarities; and one for
+ * per line. Of groups a JSON line each: the id that is kept and those dropped for it, with their similarities; and one for
  * each document that an index knows, with the id there and the name of the index.
  *
  * On false the error has been reported, and whatever was there before is unchanged. End with one of the next two;

@@ -95,8 +95,8 @@ static void print_stats_json(const struct pairs_run *run)
     record_count(&record, "verified", pairs.verified);
     record_count(&record, "similar", pairs.similar);
     record_count(&record, "lines", run->lines);
-    record_count(&record, "crowds", pairs.template_groups);
-    record_count(&record, "largest_crowd", pairs.largest_groups[0]);
+    record_count(&record, "template_groups", pairs.template_groups);
+    record_count(&record, "largest_template_group", pairs.largest_groups[0]);
     record_count(&record, "incomplete", pairs.incomplete);
     record_times(&record, run);
     record_count(&record, "peak_bytes", peak_bytes());
@@ -122,7 +122,7 @@ static void print_counts(const struct pairs_run *run)
     if (!edit)
         print_count("  too short", documents.too_short, "less than one shingle, similar only to equal ones");
     print_count("  copies", documents.copies, edit ? "same text as an earlier one" : "same set as an earlier one");
-    snprintf(what, sizeof what, "pairs that share a band: %zu of %zu rows, others in crowds", run->scheme.plan.bands,
+    snprintf(what, sizeof what, "pairs that share a band: %zu of %zu rows, others in groups", run->scheme.plan.bands,
              run->scheme.plan.rows);
     if (run->request->measure == MEASURE_CONTAINMENT)
         snprintf(what, sizeof what, "pairs with rare shingles in common");
@@ -136,7 +136,7 @@ static void print_counts(const struct pairs_run *run)
     if (pairs.template_groups) {
         snprintf(what, sizeof what, "groups around a template; the largest: %" PRIu64 ", %" PRIu64 ", %" PRIu64,
                  pairs.largest_groups[0], pairs.largest_groups[1], pairs.largest_groups[2]);
-        print_count("  crowds", pairs.template_groups, what);
+        print_count("  groups", pairs.template_groups, what);
     }
     if (pairs.incomplete)
         print_count("  incomplete", pairs.incomplete,

@@ -1,4 +1,4 @@
-/* test_chains.c — who stays, and connected components: the same as by comparing all pairs, at the cost of a few
+/* test_chains.c — who is kept, and connected components: the same as by comparing all pairs, at the cost of a few
  * comparisons each. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -97,7 +97,7 @@ REFERENCE static bool are_similar(uint32_t a, uint32_t b, double threshold)
     return (double)common / (double)(set_of(a).count + set_of(b).count - common) >= threshold;
 }
 
-/* Of each document the first that stays and is similar to it. */
+/* Of each document the first kept one that is similar to it. */
 REFERENCE static void true_keepers(uint32_t *keeper, double threshold)
 {
     for (uint32_t d = 0; d < world.count; d++) {
@@ -136,7 +136,7 @@ static void check_dedup(const twin_collection *collection, const uint32_t *group
     twin_dedup_free(dedup);
 }
 
-/* Components if the sets of those that stay may take `room`; the matches are a forest, and the counts do not depend on
+/* Components if the sets of kept documents may take `room`; the matches are a forest, and the counts do not depend on
  * the executor. */
 static uint64_t check_engine(const twin_collection *collection, const uint32_t *group, size_t room, twin_exec exec)
 {
@@ -181,7 +181,7 @@ static void check_world(double threshold, uint64_t number)
     twin_input_free(input);
 }
 
-static void who_stays_and_components_are_those_of_all_pairs(void **state)
+static void keepers_and_components_are_those_of_all_pairs(void **state)
 {
     (void)state;
     enum { WORLDS = QUICK ? 8 : 32 };
@@ -203,10 +203,10 @@ static void add_both(uint64_t a, size_t a_count, uint64_t b, size_t b_count)
     add_words(words, a_count + b_count);
 }
 
-/* A text that goes for one of its crowd stays for nobody outside either: some texts are half that of the crowd and half
- * their own. They go, and two texts of nearly their own half alone, which are similar to them and not to the crowd, are
+/* A text that is dropped in its group drops nobody outside either: some texts are half that of the group and half
+ * their own. They are dropped, and two texts of nearly their own half alone, similar to them and not to the group, are
  * decided without them. */
-static void who_goes_in_a_crowd_stays_for_nobody_outside(void **state)
+static void what_is_dropped_in_a_group_is_kept_for_nobody_outside(void **state)
 {
     (void)state;
     enum { MEMBERS = 1000, BRIDGES = 20, BASE = 1000, HALF = 50, COMMON = 6 };
@@ -273,8 +273,8 @@ static void families_cost_some_comparisons_per_document(void **state)
     assert_true(twice.search.verified <= (uint64_t)(2 * 64 + 4) * 2 * MEMBERS);
 }
 
-/* Similarities on both sides of the threshold: hundreds stay, and those with few words of their own connect them. */
-static void a_family_around_the_threshold_costs_at_most_twice_as_much_as_who_stays(void **state)
+/* Similarities on both sides of the threshold: hundreds are kept, and those with few words of their own connect them. */
+static void a_family_around_the_threshold_costs_at_most_twice_as_much_as_keepers(void **state)
 {
     (void)state;
     enum { MEMBERS = QUICK ? 1000 : 3000 };
@@ -314,8 +314,8 @@ static void many_groups_in_a_crowd_are_not_compared_with_each_other(void **state
     assert_true(twice.search.verified <= (uint64_t)4 * 2 * 10 * GROUPS);
 }
 
-/* Groups in which all are similar, too small for a crowd: each document is compared with the first of its group. */
-static void who_stays_in_small_groups_costs_a_comparison_per_document(void **state)
+/* Groups in which all are similar, too small for a template group: each document is compared with the first of its group. */
+static void keepers_in_small_groups_cost_a_comparison_per_document(void **state)
 {
     (void)state;
     enum { GROUPS = 50, MEMBERS = 20 };
@@ -334,12 +334,12 @@ static void who_stays_in_small_groups_costs_a_comparison_per_document(void **sta
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_stays_and_components_are_those_of_all_pairs),
-        cmocka_unit_test(who_goes_in_a_crowd_stays_for_nobody_outside),
+        cmocka_unit_test(keepers_and_components_are_those_of_all_pairs),
+        cmocka_unit_test(what_is_dropped_in_a_group_is_kept_for_nobody_outside),
         cmocka_unit_test(families_cost_some_comparisons_per_document),
-        cmocka_unit_test(a_family_around_the_threshold_costs_at_most_twice_as_much_as_who_stays),
+        cmocka_unit_test(a_family_around_the_threshold_costs_at_most_twice_as_much_as_keepers),
         cmocka_unit_test(many_groups_in_a_crowd_are_not_compared_with_each_other),
-        cmocka_unit_test(who_stays_in_small_groups_costs_a_comparison_per_document),
+        cmocka_unit_test(keepers_in_small_groups_cost_a_comparison_per_document),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
-/* test_dedup.c — what stays against what must be true of it, on collections with a known truth.
+/* test_dedup.c — what is kept against what must be true of it, on collections with a known truth.
  *
- * Which documents stay follows from three facts alone: whatever is dropped is similar to the document that stays for
- * it, no two that stay are similar, and the one that stays is the first in the order of preference of those that
+ * Which documents are kept follows from three facts alone: whatever is dropped is similar to the document that is kept for
+ * it, no two kept ones are similar, and the kept one is the first in the order of preference of those that
  * could. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -96,7 +96,7 @@ static void check_dropped(const struct world *world, const twin_dedup *dedup, tw
     assert_true(similarity(world, d, keeper) >= THRESHOLD);
     assert_true(fabs(twin_dedup_similarities(dedup)[d] - similarity(world, d, keeper)) < 1e-12);
     assert_false(is_better(world, preference, d, keeper));
-    /* A copy goes with its node, which was dropped for the first keeper in the order of its own best document. */
+    /* A copy is dropped with its node, which was dropped for the first keeper in the order of its own best document. */
     for (uint32_t other = 0; other < world->truth.count; other++)
         if (keepers[other] == other && similarity(world, d, other) >= THRESHOLD)
             assert_false(is_better(world, preference, other, keeper));
@@ -140,7 +140,7 @@ static void check_groups(const struct world *world, const twin_dedup *dedup)
     assert_int_equal(counts.exact_copies + counts.near_copies, members);
 }
 
-static void what_stays_is_what_the_rule_says(void **state)
+static void what_is_kept_is_what_the_rule_says(void **state)
 {
     (void)state;
     static const twin_preference rules[] = { TWIN_PREFER_FIRST, TWIN_PREFER_LONGEST, TWIN_PREFER_SHORTEST,
@@ -222,7 +222,7 @@ static const char *const BODIES[] = {
 };
 enum { BODY_COUNT = sizeof BODIES / sizeof BODIES[0] };
 
-/* Collects who stays for whom, by the number of the body, of the bodies in the order given. */
+/* Collects who is kept for whom, by the number of the body, of the bodies in the order given. */
 static void keep_bodies(size_t *out, const size_t *order, twin_preference preference)
 {
     twin_memory_document documents[BODY_COUNT];
@@ -293,7 +293,7 @@ static twin_collection *read_chain(twin_input **input, char (*texts)[WINDOW * 6]
     return read_collection(*input, plain_options("word:1"));
 }
 
-static void a_chain_loses_only_what_is_similar_to_one_that_stays(void **state)
+static void a_chain_loses_only_what_is_similar_to_a_kept_one(void **state)
 {
     (void)state;
     static char texts[LINKS][WINDOW * 6];
@@ -350,7 +350,7 @@ static void excluded_documents_decide_nothing(void **state)
 
 /* ---- the audit ---- */
 
-/* How many of those that stay, and were drawn, should have gone for a better one that stays. NULL: all were drawn. */
+/* How many of the kept ones that were drawn should have been dropped for a better kept one. NULL: all were drawn. */
 static size_t count_missed(const struct world *world, const twin_dedup *dedup, twin_preference preference,
                            const bool *is_drawn)
 {
@@ -368,7 +368,7 @@ static size_t count_missed(const struct world *world, const twin_dedup *dedup, t
     return missed;
 }
 
-/* Which of those that stay an audit draws. */
+/* Which of the kept ones an audit draws. */
 static void draw_as_audit(bool *is_drawn, const struct world *world, const twin_dedup *dedup, size_t documents)
 {
     static uint32_t kept[DOCUMENTS];
@@ -513,7 +513,7 @@ static void an_order_that_does_not_fit_into_memory_is_the_same(void **state)
     corpus_end(&corpus);
 }
 
-/* Of documents without the field of the rule, the digest decides which should have gone. */
+/* Of documents without the field of the rule, the digest decides which should have been dropped. */
 static void an_audit_does_without_the_field(void **state)
 {
     (void)state;
@@ -537,10 +537,10 @@ static void an_audit_does_without_the_field(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_stays_is_what_the_rule_says),
+        cmocka_unit_test(what_is_kept_is_what_the_rule_says),
         cmocka_unit_test(ranks_of_the_caller_come_before_the_rule),
         cmocka_unit_test(the_order_of_the_input_decides_for_first_only),
-        cmocka_unit_test(a_chain_loses_only_what_is_similar_to_one_that_stays),
+        cmocka_unit_test(a_chain_loses_only_what_is_similar_to_a_kept_one),
         cmocka_unit_test(excluded_documents_decide_nothing),
         cmocka_unit_test(an_audit_counts_what_was_missed),
         cmocka_unit_test(an_audit_does_without_the_field),

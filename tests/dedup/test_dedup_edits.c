@@ -1,4 +1,4 @@
-/* test_dedup_edits.c — which texts stay when those within a few edits of them go, against a slow decision. */
+/* test_dedup_edits.c — which texts are kept when those within a few edits of them are dropped, against a slow decision. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -177,7 +177,7 @@ static void check_similarity(twin_edit_scratch *scratch, const twin_dedup *dedup
     assert_true(twin_dedup_similarities(dedup)[text] == ratio);
 }
 
-/* Components by flooding, and the ratio of each member to the one that stays. */
+/* Components by flooding, and the ratio of each member to the kept one. */
 static void chains_are_components(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* test_families.c — large families: all similar pairs are found, and who stays, and for whom, is what they decide, at
+/* test_families.c — large families: all similar pairs are found, and who is kept, and for whom, is what they decide, at
  * the cost of a few comparisons each. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -73,17 +73,17 @@ static twin_collection *read_world(twin_input **input, twin_exec exec)
 
 /* ---- the truth, by comparing all pairs */
 
-/* Fills in who stays, and returns how many pairs of distinct documents are similar. */
-static size_t true_keepers(bool *stays, const uint32_t *firsts)
+/* Fills in who is kept, and returns how many pairs of distinct documents are similar. */
+static size_t true_keepers(bool *kept, const uint32_t *firsts)
 {
     size_t pairs = 0;
     for (size_t d = 0; d < world.count; d++) {
-        stays[d] = firsts[d] == d;
+        kept[d] = firsts[d] == d;
         for (size_t other = 0; other < d && firsts[d] == d; other++) {
             bool similar = firsts[other] == other &&
                            twin__set_similarity_at_least(set_of(d), set_of(other), TWIN_JACCARD, THRESHOLD) >= 0;
             pairs += similar;
-            stays[d] &= !(similar && stays[other]);
+            kept[d] &= !(similar && kept[other]);
         }
     }
     return pairs;
@@ -91,19 +91,19 @@ static size_t true_keepers(bool *stays, const uint32_t *firsts)
 
 static void check_against_truth(const twin_collection *collection, const twin_dedup *dedup)
 {
-    static bool stays[MOST_DOCUMENTS];
+    static bool kept[MOST_DOCUMENTS];
     const uint32_t *keepers = twin_dedup_keepers(dedup);
     load_sets(collection);
-    size_t pairs = true_keepers(stays, twin_collection_firsts(collection));
+    size_t pairs = true_keepers(kept, twin_collection_firsts(collection));
     for (uint32_t d = 0; d < world.count; d++) {
-        assert_int_equal(keepers[d] == d, stays[d]);
-        if (stays[d])
+        assert_int_equal(keepers[d] == d, kept[d]);
+        if (kept[d])
             continue;
-        assert_true(keepers[d] < d && stays[keepers[d]]);
+        assert_true(keepers[d] < d && kept[keepers[d]]);
         double similarity = twin_set_similarity(set_of(d), set_of(keepers[d]), TWIN_JACCARD);
         assert_true(similarity >= THRESHOLD && similarity == twin_dedup_similarities(dedup)[d]);
-        for (uint32_t other = 0; other < keepers[d]; other++) /* it goes for the first that it could go for */
-            assert_false(stays[other] &&
+        for (uint32_t other = 0; other < keepers[d]; other++) /* it is dropped for the first possible one */
+            assert_false(kept[other] &&
                          twin__set_similarity_at_least(set_of(d), set_of(other), TWIN_JACCARD, THRESHOLD) >= 0);
     }
     twin_similar *similar;
@@ -154,7 +154,7 @@ static void families_lose_what_all_pairs_would_drop(void **state)
 }
 
 /* All pairs would be 3,000²/2 comparisons per family; a few for each document must do. */
-static void a_family_is_compared_with_those_that_stay(void **state)
+static void a_family_is_compared_with_kept_ones(void **state)
 {
     (void)state;
     enum { MEMBERS = QUICK ? 1000 : 3000, FEW = 12 };
@@ -202,9 +202,9 @@ static twin_dedup_counts count_around_threshold(size_t members)
     return count_world(members);
 }
 
-/* Similarities on both sides of the threshold, and as many documents that stay as fit side by side: fifteen at most. To
+/* Similarities on both sides of the threshold, and as many kept documents as fit side by side: fifteen at most. To
  * compare each document with those is all that is needed. */
-static void documents_around_the_threshold_are_compared_with_those_that_stay(void **state)
+static void documents_around_the_threshold_are_compared_with_kept_ones(void **state)
 {
     (void)state;
     enum { MEMBERS = QUICK ? 1000 : 3000, PLACES = 15 };
@@ -218,7 +218,7 @@ static void documents_around_the_threshold_are_compared_with_those_that_stay(voi
 }
 
 /* Two texts with 60 words in common are similar up to 25 words of their own together. Of those with 12 to 18 most
- * stay, and nearly all pairs are as close to the threshold as can be without reaching it. */
+ * are kept, and nearly all pairs are as close to the threshold as can be without reaching it. */
 static twin_dedup_counts count_with_footer(size_t members)
 {
     uint64_t seed = 4;
@@ -228,7 +228,7 @@ static twin_dedup_counts count_with_footer(size_t members)
     return count_world(members);
 }
 
-static void documents_that_stay_are_not_compared_with_all_others_that_do(void **state)
+static void kept_documents_are_not_compared_with_all_others_that_do(void **state)
 {
     (void)state;
     enum { MEMBERS = QUICK ? 1000 : 3000 };
@@ -299,7 +299,7 @@ static twin_dedup_counts count_contained(size_t members, twin_preference prefere
 }
 
 /* By all pairs four times as many comparisons for twice the documents. */
-static void texts_within_each_other_are_compared_with_those_that_stay(void **state)
+static void texts_within_each_other_are_compared_with_kept_ones(void **state)
 {
     (void)state;
     enum { MEMBERS = 1500 };
@@ -324,7 +324,7 @@ static twin_status as_in_the_input(const uint32_t **out, void *context, const ui
     return TWIN_OK;
 }
 
-/* Who stays for whom if the sets of those that stay may take `room`. */
+/* Who is kept for whom if the sets of kept documents may take `room`. */
 static void keep_within(uint32_t *keepers, const twin_collection *collection, size_t room, twin_exec exec)
 {
     twin_matches matches = { 0 };
@@ -415,7 +415,7 @@ static void what_was_frequent_still_counts_when_it_is_rare(void **state)
 
 /* ---- the order of the input ---- */
 
-/* Of each text, as it lies in the world, the text it goes for. */
+/* Of each text, as it lies in the world, the text it is dropped for. */
 static void note_pairs(size_t *out, const twin_dedup *dedup)
 {
     for (size_t d = 0; d < world.count; d++) {
@@ -425,7 +425,7 @@ static void note_pairs(size_t *out, const twin_dedup *dedup)
     }
 }
 
-/* In crowds too, the rule alone decides who stays, and for whom. Ids are by text, so that no two are equal. */
+/* In crowds too, the rule alone decides who is kept, and for whom. Ids are by text, so that no two are equal. */
 static void the_order_of_the_input_decides_nothing_for_the_longest(void **state)
 {
     (void)state;
@@ -465,10 +465,10 @@ static size_t put_words(uint64_t *out, size_t at, uint64_t first, size_t count)
     return at;
 }
 
-/* The last of four is similar to the second and to the third. The third is a candidate with nobody before it, so it stays
- * for certain. Whether the second stays shows only when it is compared with the first, and it does: the last goes for it,
+/* The last of four is similar to the second and to the third. The third is a candidate with nobody before it, so it is kept
+ * for certain. Whether the second is kept shows only when it is compared with the first, and it does: the last is dropped for it,
  * which comes earlier. */
-static void a_document_goes_for_the_first_that_stays(void **state)
+static void a_document_is_dropped_for_the_first_kept_one(void **state)
 {
     (void)state;
     enum { A = 0, B = 100, C = 200, D = 300 };
@@ -494,14 +494,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(families_lose_what_all_pairs_would_drop),
-        cmocka_unit_test(a_family_is_compared_with_those_that_stay),
-        cmocka_unit_test(documents_around_the_threshold_are_compared_with_those_that_stay),
-        cmocka_unit_test(documents_that_stay_are_not_compared_with_all_others_that_do),
-        cmocka_unit_test(texts_within_each_other_are_compared_with_those_that_stay),
+        cmocka_unit_test(a_family_is_compared_with_kept_ones),
+        cmocka_unit_test(documents_around_the_threshold_are_compared_with_kept_ones),
+        cmocka_unit_test(kept_documents_are_not_compared_with_all_others_that_do),
+        cmocka_unit_test(texts_within_each_other_are_compared_with_kept_ones),
         cmocka_unit_test(little_memory_changes_nothing),
         cmocka_unit_test(what_was_frequent_still_counts_when_it_is_rare),
         cmocka_unit_test(the_order_of_the_input_decides_nothing_for_the_longest),
-        cmocka_unit_test(a_document_goes_for_the_first_that_stays),
+        cmocka_unit_test(a_document_is_dropped_for_the_first_kept_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -61,7 +61,7 @@ static inline twin_dedup *find(const twin_collection *collection, twin_dedup_opt
     return dedup;
 }
 
-/* The matches that decide who stays, or with options.chain which components there are, and how they were searched. */
+/* The matches that decide who is kept, or with options.chain which components there are, and how they were searched. */
 static inline twin_similar_counts find_deciding(twin_matches *out, const twin_collection *collection, twin_exec exec,
                                                 struct twin__deciding_options options)
 {
