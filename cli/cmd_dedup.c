@@ -441,13 +441,13 @@ static bool open_input(struct run *run, twin_progress progress)
     return update_recover(&run->is_done_before, &run->update);
 }
 
-/* Not all that is kept of documents is in files: whoever has set a limit is told if it was not enough. */
+/* Not all that is kept of documents is in files: a limit that was not enough is reported. */
 static void remark_memory(const struct shared_options *shared)
 {
     char used[SIZE_ROOM], limit[SIZE_ROOM];
     uint64_t peak = peak_bytes();
     if (shared->memory && peak > shared->memory)
-        warn("took %s of memory, more than --memory, %s: documents so many, so long or so similar need it",
+        warn("took %s of memory, more than --memory, %s: this input cannot be processed in less",
              write_decimal_size(used, (double)peak), write_decimal_size(limit, (double)shared->memory));
 }
 
