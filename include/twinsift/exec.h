@@ -37,7 +37,7 @@ TWIN_API twin_status twin_exec_make(twin_exec *out, twin_executor kind, int work
 TWIN_API const char *twin_executor_name(twin_executor kind);
 
 /* Runs body over 0 .. n-1 in pieces of `piece` items (at least 1), assigned in increasing order, and
- * returns when all are done. If a thread cannot be created, those already running do the rest. */
+ * returns when all are done. If a thread cannot be created, those already running do the remaining items. */
 TWIN_API void twin_exec_for(twin_exec exec, size_t n, size_t piece, twin_exec_body *body, void *context);
 
 /* ---- which instruction set the kernels use. The best level that this machine supports is chosen once. Every level

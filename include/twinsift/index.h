@@ -161,7 +161,7 @@ typedef struct twin_index_query_options {
     size_t top;       /* the most documents reported; 0: all */
     bool per_label;   /* `top` applies to each label separately; 0 then means 1 */
 
-    /* Of an index by edit distance: texts within so many edits (twin_edit_distance), if `limit_edits` is set, and with at
+    /* Of an index by edit distance: texts within that many edits (twin_edit_distance), if `limit_edits` is set, and with at
      * least `threshold` as indel ratio (twin_edit_ratio), if that is not 0. Neither: within the edits of the index. The
      * similarity of an answer is the indel ratio. */
     bool limit_edits;

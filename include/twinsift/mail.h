@@ -4,7 +4,7 @@
  * and TWIN_MAIL_GOOD are the two that mean something: good is what none of the other labels fits. A verdict rests on
  * three kinds of evidence, each with a number of its own:
  *
- *     content     online learners over the words and bytes of the message, and over those that a person sees
+ *     content     online learners over the words and bytes of the message, and over what a person sees
  *     sender      how often mail from this address and domain was learnt under each label
  *     lookalike   the nearest message that was learnt under each label
  *

@@ -84,7 +84,7 @@ typedef struct twin_message_part {
 
 /* What to know of a message. */
 enum {
-    TWIN_MESSAGE_LONG = 1 << 0,         /* longer than max_bytes: the rest was not read */
+    TWIN_MESSAGE_LONG = 1 << 0,         /* longer than max_bytes: only the beginning was read */
     TWIN_MESSAGE_MANY_HEADERS = 1 << 1, /* more than max_headers, or a header over 64 KiB */
     TWIN_MESSAGE_MANY_PARTS = 1 << 2,   /* more than max_parts */
     TWIN_MESSAGE_MUCH_TEXT = 1 << 3,    /* more than max_text */

@@ -101,7 +101,7 @@ TWIN_API twin_scheme twin_scheme_default(void);
 TWIN_API void twin_scheme_seed(twin_scheme *scheme, uint64_t seed);
 
 /* The same from a secret key of 128 random bits, for hostile input: the hash becomes sip under this key, and the seed
- * of the sketch is drawn from it. Whoever does not know the key cannot make documents that collide. */
+ * of the sketch is drawn from it. Without the key nobody can make documents that collide. */
 TWIN_API void twin_scheme_key(twin_scheme *scheme, const uint64_t key[2]);
 
 /* Fills in what is zero and checks the rest; TWIN_EINVAL and a sentence when a value is out of range.

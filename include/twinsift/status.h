@@ -56,7 +56,7 @@ typedef struct twin_stage {
     const char *unit; /* what `done` counts: "B" for bytes, "pairs"; NULL: steps, of which there are few */
 } twin_stage;
 
-/* Called while a long call runs, at least every 100 ms in every stage, so that whoever waits can see how far it is and
+/* Called while a long call runs, at least every 100 ms in every stage, so that the caller can show how far it is and
  * end it: false stops the call, which undoes what is unfinished and returns TWIN_ESTOPPED. `total` is 0 while it is not
  * known. The calling thread and its workers report, one at a time; it should return at once. NULL: no reports. */
 typedef struct twin_progress {

@@ -225,7 +225,7 @@ void twin__exec_in_order(twin_exec exec, size_t n, twin_exec_step *work, twin_ex
 
 /* ---- loops that may fail ---- */
 
-/* The first failure in the order of items, whoever met it. */
+/* The first failure in the order of items, whichever worker met it. */
 struct failure {
     pthread_mutex_t lock;
     size_t item;

@@ -41,7 +41,7 @@ struct twin__finished_file {
 bool twin__sync_finished(struct twin__finished_file file);
 
 /* The second step, which happens at once. `replace`: a file of that name is replaced; otherwise it is a failure, EEXIST.
- * Afterwards there is no file called `temporary`: signals wait for the moment in which there is one, so that whoever is
+ * Afterwards there is no file called `temporary`: signals wait for the moment in which there is one, so that a program
  * ended by one leaves nothing behind. That holds unless the program has threads of its own that take signals. False and
  * errno on failure. */
 bool twin__name_finished(struct twin__finished_file file, const char *path, bool replace);

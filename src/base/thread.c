@@ -7,7 +7,7 @@ enum { LEAST_STACK = 1 << 20 };
 
 void twin__thread_hold_signals(sigset_t *before)
 {
-    /* The last one is sent to whoever spends the time, which is what a profiler wants to know. */
+    /* The last one is sent to the thread that spends the time, which is what a profiler measures. */
     static const int own[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGPIPE, SIGPROF };
     sigset_t others;
     sigfillset(&others);

@@ -93,7 +93,7 @@ static uint64_t lowest_bits(unsigned cell_bits)
     return UINT64_MAX / ((cell_bits == 1 ? 1 : ((uint64_t)1 << cell_bits) - 1));
 }
 
-/* Counts the cells of a word that are not zero, and those that are saturated, by folding each onto its lowest bit. */
+/* Counts the cells of a word that are not zero, and the saturated ones, by folding each onto its lowest bit. */
 static unsigned tally_word(uint64_t *saturated, uint64_t word, unsigned cell_bits)
 {
     uint64_t any = word, all = word, lowest = lowest_bits(cell_bits);

@@ -173,7 +173,7 @@ twin_status twin_bloom_plan(twin_bloom_shape *out, twin_bloom_options options)
                       (options.layout == TWIN_BLOOM_AUTO && options.rate >= BLOCKS_FROM_RATE);
         double rate = options.rate - twin_chance(items);
         if (rate < options.rate / 2)
-            return twin__fail(NULL, TWIN_ELIMIT, "64 bits cannot distinguish so many items at a rate of %g",
+            return twin__fail(NULL, TWIN_ELIMIT, "64 bits cannot distinguish this many items at a rate of %g",
                               options.rate);
         shape.layout = blocks ? TWIN_BLOOM_BLOCKS : TWIN_BLOOM_CLASSIC;
         cells = items * (blocks ? blocks_cells_per_item(rate) : classic_cells_per_item(&shape.functions, rate));

@@ -125,7 +125,7 @@ static twin_status within(size_t *out, struct twin__pair *pair, twin_edit_scratc
         *out = (size_t)(core.n + core.m) <= at_most ? (size_t)(core.n + core.m) : TWIN_EDIT_FAR;
         return TWIN_OK;
     }
-    /* Replacing all of the shorter text and inserting the rest is always enough. */
+    /* Replacing all of the shorter text and inserting the remaining characters is always enough. */
     int64_t worst = pair->replaces ? (core.n > core.m ? core.n : core.m) : core.n + core.m;
     int64_t most = at_most < (size_t)worst ? (int64_t)at_most : worst;
     twin_status status = twin__edit_diagonals(out, &guess, core, scratch, most);

@@ -296,7 +296,7 @@ static void edit_join_clear(struct edit_join *join)
 
 /* ---- what was found ---- */
 
-/* Pairs as matches, at the end of those that the forest found. */
+/* Pairs as matches, at the end of the forest's. */
 static twin_status unpack_pairs(struct edit_join *join)
 {
     twin_status status = twin__edit_pairs_sort(&join->pairs);

@@ -171,7 +171,7 @@ struct rounds {
 };
 
 /* Candidates that a text gets in the first round. The next round gives twice as many to those of whose pairs at least
- * one in WORTH was near: so what is compared grows with what is found, and a crowd of similar texts that are not near
+ * one in WORTH was near: so what is compared grows with what is found, and a group of similar texts that are not near
  * costs each text this many comparisons. */
 enum { FIRST_TAKE = 32, WORTH = 16 };
 

@@ -1,7 +1,7 @@
 /* keys.c — pairs within few edits, none missed: near texts share a key, and those that share one are compared.
  *
- * There are two kinds of keys. Segments are few, but in a crowd, such as names that end in a serial number, all share
- * one; deletions are many, and shared only by texts within twice the edits. The kind that is cheaper to look up is
+ * There are two kinds of keys. Segments are few, but in a group of similar texts, such as names that end in a serial
+ * number, all share one; deletions are many, and shared only by texts within twice the edits. The kind that is cheaper to look up is
  * tried first, and the other too if the candidates are many. A key is 32 bits of a hash: two that are equal by chance
  * cost a comparison. */
 #include "edit_join/keys.h"
@@ -168,8 +168,8 @@ twin_status twin__key_index_sort(struct twin__key_index *index)
 /* ---- the choice ---- */
 
 /* Comparisons for each text of a class, on average, times the characters of the longest: above this a class of longer
- * texts is a crowd, and a forest is quicker. */
-enum { CROWD = 1 << 17 };
+ * texts is a group of similar ones, and a forest is quicker. */
+enum { LARGE_GROUP = 1 << 17 };
 
 /* Comparisons for each text up to which segments do: to count deletions as well would cost more than it could save. */
 enum { FEW = 200 };
@@ -221,7 +221,7 @@ static bool is_worth_it(const struct choice *choice, const struct twin__edit_cla
 {
     size_t longest = twin__edit_class_longest(class);
     return choice->kind && (worth > 0 ? choice->kind->comparison * (double)choice->candidates <= worth
-                                      : choice->candidates <= CROWD / longest * (uint64_t) class->count);
+                                      : choice->candidates <= LARGE_GROUP / longest * (uint64_t) class->count);
 }
 
 /* ---- all of it ---- */

@@ -3,7 +3,7 @@
  * Patterns of like length are put side by side into a tile (kernels.h), 64 of them up to 8 characters, 8 of them up
  * to 64, and each text whose length allows it is compared with a whole tile at a time. Where the tile says that one
  * is near, the characters that both have in common are counted. A worker takes a tile at a time; pairs are numbers,
- * so that sorting them makes the result the same whoever found them. */
+ * so that sorting them makes the result the same, whichever worker found them. */
 #include "edit_join/edit_join_private.h"
 #include "edit_join/short_texts.h"
 

@@ -1,7 +1,7 @@
 /* css.c — declarations of CSS: "name: value; name: value !important".
  *
  * Declarations end at a semicolon that is not in a comment, a string or parentheses. Names and values may have comments
- * between their words and escapes in them, and are cut where they are long: those that hide text are short. */
+ * between their words and escapes in them, and are cut where they are long: rules that hide text are short. */
 #include "html/css.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* html_references.c — character references of HTML: &eacute; &#233; &#xe9;.
  *
  * As in browsers all names of html_names.c are known, a hundred of them may lack their semicolon, and numbers 128 to 159 are
- * taken as windows-1252, which is what whoever wrote them meant. */
+ * taken as windows-1252, which is what their authors meant. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -34,7 +34,7 @@ void twin__style_attribute(struct twin__style *style, const char *name, twin_tex
 /* Takes declarations into account, "color: red; display: none", which win over attributes. */
 void twin__style_declare(struct twin__style *style, twin_text declarations);
 
-/* Copies those that matter, in short and as far as they fit into `room` bytes, for twin__style_declare(). */
+/* Copies the declarations that matter, in short and as far as they fit into `room` bytes, for twin__style_declare(). */
 void twin__style_keep(char *out, size_t room, twin_text declarations);
 
 /* Whether a person would not see the text. */

@@ -238,7 +238,7 @@ static twin_status compare_all(struct search *search, struct twin__store_cursor 
     return status;
 }
 
-/* Those that have not been compared, neither as the first `hits` nor as short texts, with their equal slots. */
+/* The texts that have not been compared, neither as the first `hits` nor as short texts, with their equal slots. */
 static twin_status rank(size_t *out, struct search *search, size_t hits, struct twin__store_cursor *members,
                         twin_error *error)
 {
@@ -317,7 +317,7 @@ static void sort_hits(twin_index_view *view)
         qsort(hits->items, hits->count, sizeof *hits->items, by_similarity);
 }
 
-/* Reading a text that shares a segment takes as long as comparing so many short ones in memory. */
+/* Reading a text that shares a segment takes as long as comparing this many short ones in memory. */
 enum { PER_READ = 32 };
 
 /* Whether the candidates, which share a segment, are better not read: all short texts are then compared, which costs as

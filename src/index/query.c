@@ -64,7 +64,7 @@ twin_status twin__index_expect_removed(struct twin__store_cursor *members, const
                : status;
 }
 
-/* Proposes the candidates that have not been removed; view->found lists those that pass the gate. */
+/* Proposes the candidates that have not been removed; view->found lists the ones that pass the gate. */
 static twin_status propose_candidates(twin_index_view *view, const struct twin__query *query,
                                       struct twin__store_cursor *members, twin_error *error)
 {
@@ -88,7 +88,7 @@ static twin_status propose_candidates(twin_index_view *view, const struct twin__
     return TWIN_OK;
 }
 
-/* Finds the candidates and leaves those that pass the gate in view->hits. */
+/* Finds the candidates and leaves the ones that pass the gate in view->hits. */
 static twin_status gather_candidates(twin_index_view *view, struct twin__query *query, twin_error *error)
 {
     struct twin__store_cursor members = { 0 };

@@ -1,7 +1,7 @@
 /* verified.c — which blocks of posting lists have been found whole, for all views of a handle.
  *
  * A damaged entry of a list would make a query miss a document without a word, so the checksum of a block is verified
- * before its first use. What has passed is remembered by run, for whoever uses the run next. A run that was committed
+ * before its first use. What has passed is remembered by run, for the next use of the run. A run that was committed
  * is known by its numbers: they are never given twice, and a run that is written again has fewer entries or other
  * ends. A run that no view uses is forgotten when a view begins that does not have it. */
 #include "index/verified.h"

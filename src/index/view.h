@@ -22,7 +22,7 @@ struct twin_index_view {
     twin_items candidates, spare; /* sets that share a band with the query */
     struct twin__index_found {
         uint64_t set, size, members;
-    } * found; /* those that passed the gate */
+    } * found; /* candidates that passed the gate */
     size_t found_capacity;
     struct twin__query_hits hits;                /* their documents are numbers in `found` */
     struct twin__index_short_texts *short_texts; /* of an index by edits; NULL: not read yet */

@@ -66,7 +66,7 @@ static twin_status refuse_problem(const struct twin__opening *opening, const twi
     return twin__fail(error, TWIN_EFORMAT, "%s: %s", opening->name, problem->message);
 }
 
-/* A file of another kind would be a strange document: whoever wants that says --as files. Other programs write JSON
+/* A file of another kind would be a strange document: --as files takes it as one. Other programs write JSON
  * lines without giving them a name that says so. */
 static twin_status check_kind(const struct file *file, const struct twin__opening *opening, twin_error *error)
 {

@@ -141,7 +141,7 @@ static bool unescape_in_place(struct scan *s, twin_text *out, const char *run)
     return true;
 }
 
-/* The rest of a string from its first escape on: runs without escapes are copied whole. */
+/* A string from its first escape on: runs without escapes are copied whole. */
 static bool unescape(struct scan *s, twin_text *out, twin_buffer *room, const char *run)
 {
     if (s->room->in_place && room == &s->room->text)

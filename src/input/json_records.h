@@ -1,7 +1,7 @@
 /* json_records.h — JSON arrays, and objects over several lines, become JSON lines.
  *
  * What is read may be one array, whose elements are the records, or values one after the other; it comes in pieces of any
- * length. Line ends between the tokens of a record become blanks. Whether a record is valid is left to whoever reads it. */
+ * length. Line ends between the tokens of a record become blanks. Whether a record is valid is left to its reader. */
 #ifndef TWIN_INPUT_JSON_RECORDS_H
 #define TWIN_INPUT_JSON_RECORDS_H
 

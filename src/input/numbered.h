@@ -16,7 +16,7 @@ struct twin__numbered {
                            uint64_t number, twin_error *error);
 };
 
-/* Divides `count` documents into chunks of so many; at least one. */
+/* Divides `count` documents into chunks of that many; at least one. */
 void twin__numbered_divide(struct twin__numbered *numbered, uint64_t count, uint64_t per_chunk);
 
 /* Functions of the kind, as source.h describes them. */

@@ -6,7 +6,7 @@
  * belongs in the second step: line numbers counted from the start of a source, names made from
  * them, which problem is the first, and whether reading goes on at all. After a failure or, in
  * strict mode, a problem, the chunks that other workers have begun are read to the end but not
- * collected, and the rest are not read.
+ * collected, and later chunks are not read.
  *
  * A file of another kind may consist of nothing but problems. Only the first of a chunk are
  * kept, and only the first of all are reported, so that memory does not grow with their number;

@@ -25,7 +25,7 @@ static inline __m512i count_equal(const uint8_t (*heads)[HEAD_BYTES], __m512i wa
     return _mm512_add_epi64(_mm512_unpacklo_epi64(halves_a, halves_b), _mm512_unpackhi_epi64(halves_a, halves_b));
 }
 
-/* Bit k: head k of eight has at least so many bytes in common. */
+/* Bit k: head k of eight has at least that many bytes in common. */
 static inline unsigned near_eight(const uint8_t (*heads)[HEAD_BYTES], __m512i wanted, __m512i least)
 {
     unsigned found = _mm512_cmpge_epu64_mask(count_equal(heads, wanted), least);

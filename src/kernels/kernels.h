@@ -149,7 +149,7 @@ enum { HEAD_BYTES = 16 };
 typedef size_t twin__near_heads_fn(uint32_t *out, const uint8_t (*heads)[HEAD_BYTES], size_t n,
                                    const uint8_t head[HEAD_BYTES], unsigned least);
 
-/* The compression function of SHA-256: what `state` becomes after so many blocks. */
+/* The compression function of SHA-256: what `state` becomes after `blocks` blocks. */
 enum { SHA256_BLOCK = 64 };
 typedef void twin__sha256_blocks_fn(uint32_t state[8], const unsigned char *bytes, size_t blocks);
 

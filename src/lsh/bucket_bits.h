@@ -16,7 +16,7 @@ struct twin__bucket_bits {
     } * words;                /* of the caller, `count` */
 };
 
-/* How many words so many documents take. */
+/* How many words the bits of that many documents take. */
 struct twin__bucket_bits twin__bucket_bits_for(size_t documents);
 
 /* Drops keys, with the bucket in the high half, whose document is alone in its bucket, most of them; returns how many

@@ -19,7 +19,7 @@ static inline bool twin__is_long_text(const twin_signer *signer, size_t length)
     return length > TWIN__LONG_TEXT && !twin_signer_scheme(signer)->multiset;
 }
 
-/* A long text and how to read it. The first call fills in the rest. */
+/* A long text and how to read it. The first call fills in the other members. */
 struct twin__long_text {
     twin_text text;        /* as it is in its input */
     twin_hash digest_hash; /* of the digest of the normalised text */

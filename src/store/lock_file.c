@@ -2,7 +2,7 @@
  *
  * LMDB follows links, and writes its table of readers over whatever it finds: to read an index would destroy the file
  * that FILE-lock is or points to. So it is opened here first, without following a link, and must begin as LMDB's do.
- * (Whoever may write to the folder can still exchange it in the moment between.) */
+ * (A process that may write to the folder can still exchange it in the moment between.) */
 #include "store/environment.h"
 
 #include <errno.h>

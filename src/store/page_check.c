@@ -3,7 +3,7 @@
  * A page must be the one that was referred to, of the right kind at its depth, filled with nodes without gaps, with
  * its keys in order and between the keys of its parent. What it refers to is claimed: each page of the file once,
  * also those of values too long for a leaf. So a page that was swapped, zeroed, or lost a pointer is noticed, and
- * whoever goes from page to page can neither leave the file nor loop. page_walk.c checks all pages of a file,
+ * a reader of pages can neither leave the file nor loop. page_walk.c checks all pages of a file,
  * snapshot.c each when it is first used.
  *
  * The contents of long values are not read: they should have checksums of their own. Nor, when the file is only going

@@ -1,8 +1,8 @@
 /* replace.c — files that get their name when they are whole: new ones, and compacted ones.
  *
  * A file is written under a temporary name beside the one it will have, without a lock file, since nobody else knows
- * it. Whoever creates a file in the place of another holds that one alone (flock); everyone who has it open holds a
- * shared lock.
+ * it. The process that creates a file in the place of another holds that one alone (flock);
+ * everyone who has it open holds a shared lock.
  *
  * A compacted file takes the place of one that others may be reading. They keep the old file, but the two have the
  * same lock file, with a table of readers and the number of the last transaction. So the new file continues the
@@ -252,7 +252,7 @@ static int copy_in_pipe(bool *stopped, int fd, MDB_env *env)
 }
 
 /* Copies the store, whose last state is `number`, to a file that nobody else may read yet. It gets the owner of the old
- * one, if whoever compacts it may give it away, and its permissions. */
+ * one, if the process that compacts it may give it away, and its permissions. */
 static int copy_to(bool *stopped, int fd, const twin__store *store, uint64_t number)
 {
     struct stat old;

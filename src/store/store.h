@@ -70,7 +70,7 @@ enum twin__store_access {
  * Opens a store; release it with twin__store_close(), after its transactions. Damaged, cut short or with other tables:
  * TWIN_EFORMAT. Being replaced, or written where it must not be: TWIN_EBUSY.
  *
- * Whoever reads checks each page when it is first used, and a damaged one is TWIN_EFORMAT then. Whoever opens a store
+ * A reader checks each page when it is first used, and a damaged one is TWIN_EFORMAT then. Opening a store
  * to write checks all of them first. So it can be read and written without dying of damage, unless pages are damaged
  * after they were checked. A file that is cut short while it is open kills its readers (SIGBUS), as with everything
  * that is mapped. */
