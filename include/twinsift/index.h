@@ -12,8 +12,9 @@
  * itself: calls on handles that it inherited through fork() return TWIN_EINVAL.
  *
  * Pages are checked when they are first used, and all pages of the file when it is opened for writing (0.3 s per
- * million documents). Damage is reported as TWIN_EFORMAT; it neither kills the process nor hides matches. But a file
- * that is truncated while it is open kills its readers with SIGBUS, as with any mapped file. An index in a folder
+ * million documents). Damage is reported as TWIN_EFORMAT; it neither kills the process nor hides matches. A file
+ * that is truncated while it is open is refused by the next call that begins to read it; calls that are reading it, and
+ * views, are killed by SIGBUS, as with any mapped file. An index in a folder
  * that cannot be written is read without FILE-lock; nobody should write it meanwhile. If FILE-lock is a link or some
  * other file, it is not touched: TWIN_EINVAL. */
 #ifndef TWINSIFT_INDEX_H

@@ -85,6 +85,9 @@ twin_status twin__environment_find_tables(struct twin__environment *environment,
 twin_status twin__environment_check_all(const struct twin__environment *environment, twin_error *error);
 twin_status twin__environment_check(struct twin__environment *environment, twin_error *error);
 
+/* TWIN_EFORMAT when the file has become shorter since it was read last. */
+twin_status twin__environment_check_length(struct twin__environment *environment, twin_error *error);
+
 /* A transaction that reads: LMDB's, which keeps the pages of its state from being used again, and what is known of
  * them. */
 struct twin__environment_reading {

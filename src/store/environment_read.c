@@ -4,6 +4,7 @@
  * which transactions of the same state share. A state that is overwritten before the transaction holds it fast is
  * given up for the next one. */
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/error.h"
 #include "store/environment.h"
@@ -23,6 +24,26 @@ static twin_status fail_attempts(twin_error *error, const struct twin__environme
     if (!twin__environment_is_named(e))
         return twin__store_fail_replaced(error, e->path);
     return twin__fail(error, TWIN_EBUSY, "%s: keeps changing while it is read; try again later", e->path);
+}
+
+/* A file never becomes shorter by what twinsift does, and to read behind its end is SIGBUS. Who looks before each
+ * transaction notices, unless it happens during one. The caller holds e->lock. */
+static twin_status check_length(const struct twin__environment *e, twin_error *error)
+{
+    const struct twin__snapshot *newest = e->newest;
+    struct stat found;
+    if (!newest || fstat(e->fd, &found) != 0 ||
+        (uint64_t)found.st_size / newest->file.page_bytes >= newest->file.there)
+        return TWIN_OK;
+    return twin__fail(error, TWIN_EFORMAT, "%s: was cut short while it was open", e->path);
+}
+
+twin_status twin__environment_check_length(struct twin__environment *e, twin_error *error)
+{
+    pthread_mutex_lock(&e->lock);
+    twin_status status = check_length(e, error);
+    pthread_mutex_unlock(&e->lock);
+    return status;
 }
 
 /* ---- checking ---- */
@@ -51,8 +72,11 @@ static void count_reader(struct twin__environment *e, bool begins)
 
 twin_status twin__environment_check(struct twin__environment *e, twin_error *error)
 {
+    twin_status status = twin__environment_check_length(e, error);
+    if (status != TWIN_OK)
+        return status;
     count_reader(e, true);
-    twin_status status = twin__environment_check_all(e, error);
+    status = twin__environment_check_all(e, error);
     count_reader(e, false);
     return status;
 }
@@ -130,8 +154,8 @@ twin_status twin__environment_begin_read(struct twin__environment_reading *out, 
                                          struct twin__environment *e, twin_error *error)
 {
     twin_error reason = { 0 };
-    twin_status status = TWIN_EBUSY;
     pthread_mutex_lock(&e->lock);
+    twin_status status = check_length(e, &reason) == TWIN_OK ? TWIN_EBUSY : TWIN_EFORMAT;
     for (int attempt = 0; attempt < TWIN__STORE_MOST_ATTEMPTS && status == TWIN_EBUSY && !reason.message[0];
          attempt++)
         status = begin_read(out, resized, e, &reason);

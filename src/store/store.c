@@ -172,7 +172,9 @@ twin_status twin__store_transact(twin__store *store, twin__store_write *write, v
     if (status != TWIN_OK)
         return status;
     pthread_mutex_lock(&store->environment->writing);
-    status = write_and_grow(store, write, context, error);
+    status = twin__environment_check_length(store->environment, error);
+    if (status == TWIN_OK)
+        status = write_and_grow(store, write, context, error);
     pthread_mutex_unlock(&store->environment->writing);
     return status;
 }

@@ -72,8 +72,8 @@ enum twin__store_access {
  *
  * A reader checks each page when it is first used, and a damaged one is TWIN_EFORMAT then. Opening a store
  * to write checks all of them first. So it can be read and written without dying of damage, unless pages are damaged
- * after they were checked. A file that is cut short while it is open kills its readers (SIGBUS), as with everything
- * that is mapped. */
+ * after they were checked. A file that is cut short while it is open is refused by the next transaction; it kills those
+ * who are reading it (SIGBUS), as with everything that is mapped. */
 twin_status twin__store_open(twin__store **out, const char *path, const struct twin__store_schema *schema,
                              enum twin__store_access access, twin_error *error);
 void twin__store_close(twin__store *store);

@@ -99,6 +99,26 @@ static void a_file_cut_short_is_refused(void **state)
     }
 }
 
+/* The pages that are gone are mapped still, and to touch one is SIGBUS. */
+static void a_file_cut_short_while_it_is_open_is_refused(void **state)
+{
+    (void)state;
+    for (off_t length = 3 * 4096; length >= 0; length -= 4096) {
+        unsigned calls = 0;
+        create(1);
+        twin__store *store = open_store(TWIN__STORE_WRITE);
+        twin__store_txn *txn;
+        GOOD(twin__store_transact(store, write_large, &calls, &failure));
+        GOOD(twin__store_begin_read(&txn, store, &failure));
+        twin__store_end_read(txn);
+        assert_int_equal(truncate(path, length), 0);
+        BAD(TWIN_EFORMAT, "was cut short", twin__store_begin_read(&txn, store, &failure));
+        BAD(TWIN_EFORMAT, "was cut short", twin__store_check(store, &failure));
+        BAD(TWIN_EFORMAT, "was cut short", twin__store_transact(store, write_large, &calls, &failure));
+        twin__store_close(store);
+    }
+}
+
 enum { SMALL = 200, SMALL_BYTES = 100 };
 
 static twin_status write_small(twin__store_txn *txn, void *context, twin_error *error)
@@ -207,6 +227,7 @@ int main(void)
         cmocka_unit_test(files_of_others_are_refused),
         cmocka_unit_test(other_tables_are_refused),
         cmocka_unit_test(a_file_cut_short_is_refused),
+        cmocka_unit_test(a_file_cut_short_while_it_is_open_is_refused),
         cmocka_unit_test(a_damaged_page_is_reported_when_it_is_used),
         cmocka_unit_test(a_bit_flipped_in_the_meta_pages_is_refused_or_harmless),
     };
