@@ -27,19 +27,27 @@ bool errors_add(PyObject *module)
                error_type);
 }
 
+static bool ends_with(const char *sentence, const char *words)
+{
+    size_t length = strlen(sentence), tail = strlen(words);
+    return tail <= length && memcmp(sentence + length - tail, words, tail) == 0;
+}
+
+/* To the library a file that exists is an argument that is wrong; to Python it is an error of the system. */
+static bool exists(const char *sentence)
+{
+    return ends_with(sentence, ": already exists");
+}
+
 /* The library ends a sentence about the system with what the system said. */
 static int errno_of(const char *sentence)
 {
     static const int known[] = { ENOENT, EACCES, EEXIST, ENOTDIR, EISDIR, ENOSPC, EROFS,       EMFILE,
                                  ENFILE, EFBIG,  EPERM,  ELOOP,   EDQUOT, ENODEV, ENAMETOOLONG };
-    size_t length = strlen(sentence);
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        const char *words = strerror(known[i]);
-        size_t tail = strlen(words);
-        if (tail <= length && memcmp(sentence + length - tail, words, tail) == 0)
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (ends_with(sentence, strerror(known[i])))
             return known[i];
-    }
-    return EIO;
+    return exists(sentence) ? EEXIST : EIO;
 }
 
 /* OSError makes itself a FileNotFoundError and the like from its number. */
@@ -75,7 +83,7 @@ PyObject *raise_status(twin_status status, const twin_error *error, PyObject *pa
     PyObject *words = PyUnicode_DecodeUTF8(sentence, (Py_ssize_t)strlen(sentence), "replace");
     if (!words)
         return NULL;
-    if (status == TWIN_EIO)
+    if (status == TWIN_EIO || (status == TWIN_EINVAL && exists(sentence)))
         raise_os_error(words, sentence, path);
     else
         PyErr_SetObject(type_of(status), words);

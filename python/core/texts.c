@@ -113,8 +113,20 @@ static bool append_object(struct texts *texts, PyObject *object, const char *wha
 
 /* ---- the object ---- */
 
+static bool is_iterable(PyObject *object)
+{
+    return PyObject_HasAttrString(object, "__iter__") || PySequence_Check(object);
+}
+
 static bool read_items(struct texts *texts, PyObject *object, const char *what)
 {
+    if (!is_iterable(object)) {
+        PyObject *name = PyType_GetName(Py_TYPE(object));
+        if (name)
+            PyErr_Format(PyExc_TypeError, "expected many %ss, such as a list or an Arrow array, not %U", what, name);
+        Py_XDECREF(name);
+        return false;
+    }
     PyObject *items = PySequence_Tuple(object);
     if (!items)
         return false;

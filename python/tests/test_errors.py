@@ -11,7 +11,17 @@ import twinsift
     [
         (lambda: twinsift.pairs("one text"), TypeError, "expected many texts, such as a list, not a single one"),
         (lambda: twinsift.pairs(b"one text"), TypeError, "not a single one"),
-        (lambda: twinsift.pairs(7), TypeError, "not iterable"),
+        (lambda: twinsift.pairs(7), TypeError, "expected many texts, such as a list or an Arrow array, not int"),
+        (lambda: twinsift.pairs(["a"], column=5), TypeError, "column must be str, not int"),
+        (lambda: twinsift.pairs(["a"], shingle="char:3\0"), ValueError, "shingle cannot be"),
+        (lambda: twinsift.dedup(["a"], rank=5), TypeError, "rank must be a number for each text, not int"),
+        (lambda: twinsift.dedup(["a", "b"], rank=[1, "b"]), TypeError, "rank 1 must be a number, not str"),
+        (lambda: twinsift.dedup(["a", "b"], rank=[1, float("nan")]), ValueError, "rank 1 is NaN"),
+        (lambda: twinsift.plan(accept=3, reject=(0.6, 0.01)), TypeError, "accept must be a similarity and a probability"),
+        (lambda: twinsift.plan(accept=(0.9, 0.99, 1), reject=(0.6, 0.01)), ValueError, "accept must be a similarity and"),
+        (lambda: twinsift.plan(accept=(0.9, 0.99), reject=("low", 0.01)), TypeError, "reject must be float, not str"),
+        (lambda: twinsift.plan(threshold=0.8).probability(5), ValueError, "similarity must be 0 to 1, not 5"),
+        (lambda: twinsift.BloomFilter(10).union(5), TypeError, "other must be a BloomFilter, not int"),
         (lambda: twinsift.pairs(["a", 1]), TypeError, "text 1 must be str or bytes, not int"),
         (lambda: twinsift.pairs(["a", "b\ud800"]), ValueError, "text 1 has a lone surrogate"),
         (lambda: twinsift.pairs(["a"], threshold=0), ValueError, "threshold"),
@@ -38,7 +48,7 @@ import twinsift
         (lambda: twinsift.pairs(["a"], bands=50, rows=50), ValueError, "50 bands of 50 rows do not fit into 128 slots"),
         (lambda: twinsift.pairs(["a"], hash="md5"), ValueError, "md5"),
         (lambda: twinsift.pairs(["a"], hash="farm"), (None, twinsift.UnsupportedError), "farm"),
-        (lambda: twinsift.pairs(["a"], speed=3), TypeError, "speed"),
+        (lambda: twinsift.pairs(["a"], speed=3), TypeError, "^speed is not a keyword of this function"),
         (lambda: twinsift.pairs(["a"], progress=3), TypeError, "progress must be callable, True or None, not int"),
         (lambda: twinsift.pairs(["a"], max_edits=3), ValueError, "max_edits needs measure='edit'"),
         (lambda: twinsift.dedup(["a"], keep="best"), ValueError, "keep must be first, last, longest or shortest"),
@@ -81,6 +91,15 @@ def test_a_missing_file_is_an_os_error_with_its_name(tmp_path):
         with pytest.raises(FileNotFoundError) as caught:
             call(path)
         assert caught.value.filename == str(path) and caught.value.errno == 2
+
+
+def test_a_file_that_exists_is_an_os_error_with_its_name(tmp_path):
+    path = str(tmp_path / "x")
+    twinsift.Index.create(path).close()
+    for call in (twinsift.Index.create, lambda path: twinsift.BloomFilter(10).save(path, replace=False)):
+        with pytest.raises(FileExistsError, match="already exists") as caught:
+            call(path)
+        assert caught.value.filename == path
 
 
 def test_a_file_of_another_kind_is_a_format_error(tmp_path):

@@ -50,7 +50,7 @@ def test_a_filter_is_saved_and_loaded(tmp_path, program):
     seen.save(path)
     again = twinsift.BloomFilter.load(path)
     assert "a" in again and again.add("c") and "c" not in seen
-    with pytest.raises(ValueError):
+    with pytest.raises(FileExistsError):
         seen.save(path, replace=False)
     with pytest.raises(ValueError, match="does not count"):
         twinsift.CountingFilter.load(path)

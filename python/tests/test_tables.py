@@ -117,6 +117,24 @@ def test_lines_that_are_not_quite_text_are_repaired_as_the_program_does(tmp_path
     assert (tmp_path / "y.jsonl").read_bytes() == lines[0] + b"\n"
 
 
+def test_lines_that_the_program_skips_are_skipped(tmp_path, rows, program):
+    """Wherever they are; a record may lack the field that says which is kept."""
+    odd = ["not JSON", "", '{"id": 1}', '{"text": 5}', '{"text": null}', "[1]", '{"text": "a text", "score": NaN}', '{"text": "lonely"}']
+    write(tmp_path / "a.jsonl", rows[:100])
+    with open(tmp_path / "b.jsonl", "w", encoding="utf-8") as file:
+        file.writelines(line + "\n" + json.dumps(row) + "\n" for line, row in zip(odd, rows[100:]))
+    names = ["a.jsonl", "b.jsonl"]
+    done = run(tmp_path, "dedup", *names, "-o", "y.jsonl", "--keep", "score:max", "--groups", "g.jsonl", "--id", "id")
+    assert done.returncode == 0 and "b.jsonl:1: " in done.stderr and "6 records without a text" in done.stderr, done.stderr
+    subprocess.run([program, "dedup", "-q", "--keep", "score:max", *names, "-o", "z.jsonl"], cwd=tmp_path, check=True)
+    assert (tmp_path / "y.jsonl").read_bytes() == (tmp_path / "z.jsonl").read_bytes()
+    done = run(tmp_path, "pairs", "a.jsonl", "-o", "p.jsonl", "--against", "b.jsonl", "--id", "id", "--threshold", "0.6")
+    assert done.returncode == 0, done.stderr
+    found = twinsift.pairs([row["text"] for row in rows[:100]], against=[row["text"] for row in rows[100:108]], threshold=0.6)
+    expected = [(a, b + 100) for a, b, _ in found]
+    assert [(one["a"], one["b"]) for one in read(tmp_path / "p.jsonl") if one["b"] is not None] == expected
+
+
 @pytest.mark.parametrize("blocked", [[], ["pyarrow"]])
 def test_a_damaged_file_is_named(tmp_path, rows, blocked):
     pytest.importorskip("duckdb")
@@ -139,10 +157,10 @@ def test_what_is_missing_is_said(tmp_path, rows):
     (["none.parquet", "-o", "y.parquet"], "No such file"),
     (["x.jsonl", "-o", "y.parquet"], "must be of one kind"),
     (["x.txt", "-o", "y.txt"], "is not a table by its name"),
-    (["x.jsonl", "-o", "y.jsonl", "--column", "body"], 'no field "body"'),
+    (["x.jsonl", "-o", "y.jsonl", "--column", "body"], 'x.jsonl:1: has no text in "body"'),
     (["x.jsonl", "-o", "y.jsonl", "--keep", "score:most"], "expected COLUMN:max or COLUMN:min"),
     (["x.jsonl", "-o", "y.jsonl", "--threshold", "7"], "threshold"),
-    (["bad.jsonl", "-o", "y.jsonl"], "record 1 is not JSON"),
+    (["bad.jsonl", "-o", "y.jsonl"], "bad.jsonl:1: Expecting"),
     (["x.jsonl", "-o", "none/y.jsonl"], "none"),
 ])
 def test_mistakes_end_with_a_sentence_and_no_output(tmp_path, rows, arguments, words):

@@ -62,12 +62,23 @@ def _add_options(command: argparse.ArgumentParser) -> None:
     add("--quiet", action="store_true", help="no progress and no summary")
 
 
-def _arguments(options: argparse.Namespace) -> dict[str, Any]:
+def _arguments(options: argparse.Namespace, others: Table | None) -> dict[str, Any]:
     found = {name: getattr(options, name) for name in ("threshold", "measure", "shingle", "hashes", "seed", "threads")}
     found["progress"] = sys.stderr.isatty() and not options.quiet
-    if options.against:
-        found["against"] = open_table(options.against).column(options.column)
+    if others is not None:
+        found["against"] = _texts(options, others)
     return found
+
+
+def _against(options: argparse.Namespace) -> Table | None:
+    return open_table(options.against) if options.against else None
+
+
+def _texts(options: argparse.Namespace, table: Table) -> Any:
+    texts = table.column(options.column)
+    if table.skipped:
+        _say(options, f"{table.first_skipped}\n{table.skipped:,} records without a text are left out")
+    return texts
 
 
 def _names(options: argparse.Namespace, table: Table, numbers: Any) -> list[Any]:
@@ -103,8 +114,9 @@ def _rank(table: Table, keep: str) -> dict[str, Any]:
 def _dedup(options: argparse.Namespace) -> None:
     same_kind([*options.inputs, options.output])
     table = open_table(options.inputs)
+    texts = _texts(options, table)
     result = twinsift.dedup(
-        table.column(options.column), chain=options.chain, **_rank(table, options.keep), **_arguments(options)
+        texts, chain=options.chain, **_rank(table, options.keep), **_arguments(options, _against(options))
     )
     table.write(options.output, result.keep)
     if options.groups:
@@ -122,10 +134,10 @@ def _dedup(options: argparse.Namespace) -> None:
 def _pairs(options: argparse.Namespace) -> None:
     kind_of(options.output)
     table = open_table(options.inputs)
-    found = twinsift.pairs(table.column(options.column), copies=options.copies, **_arguments(options))
-    others = open_table(options.against) if options.against else table
+    others = _against(options)
+    found = twinsift.pairs(_texts(options, table), copies=options.copies, **_arguments(options, others))
     write_pairs(options.output, {
-        "a": _names(options, table, found.a), "b": _names(options, others, found.b),
+        "a": _names(options, table, found.a), "b": _names(options, others or table, found.b),
         "similarity": found.similarity.tolist(),
     })
     _say(options, f"{len(found):,} pairs among {found.report['documents']:,} texts")

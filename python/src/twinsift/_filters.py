@@ -61,6 +61,8 @@ class BloomFilter:
 
     def union(self: _Filter, other: BloomFilter) -> _Filter:
         """A new filter that has the items of both, which must have been made alike."""
+        if not isinstance(other, BloomFilter):
+            raise TypeError(f"other must be a {type(self).__name__}, not {type(other).__name__}")
         return type(self)._of(self._bloom.unite(other._bloom))
 
     __or__ = union

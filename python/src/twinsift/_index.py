@@ -37,15 +37,17 @@ class Matches(list):  # type: ignore[type-arg]
         return self
 
 
-def _id_bytes(one: object) -> tuple[bytes, bool]:
-    if isinstance(one, str):
-        return one.encode("utf-8", "surrogateescape"), False
+def _id_bytes(one: object, what: str = "an id") -> tuple[bytes, bool]:
     if isinstance(one, bytes):
         return one, False
     try:
+        if isinstance(one, str):
+            return one.encode("utf-8", "surrogateescape"), False
         return str(operator.index(one)).encode(), True  # type: ignore[arg-type]
+    except UnicodeEncodeError:
+        raise ValueError(f"{what} has a lone surrogate, which is not text") from None
     except TypeError:
-        raise TypeError(f"an id must be str, int or bytes, not {type(one).__name__}") from None
+        raise TypeError(f"{what} must be str, int or bytes, not {type(one).__name__}") from None
 
 
 def _ids_of(ids: Iterable[Id]) -> tuple[_core.Texts, bytes]:
@@ -53,7 +55,11 @@ def _ids_of(ids: Iterable[Id]) -> tuple[_core.Texts, bytes]:
         raise TypeError("expected many ids, such as a list, not a single one")
     if hasattr(ids, "to_pylist"):  # of pyarrow, whose items are objects of its own
         ids = ids.to_pylist()
-    pairs = [_id_bytes(one) for one in ids]
+    if not hasattr(ids, "__iter__"):
+        raise TypeError(f"ids must be many, such as a list, not {type(ids).__name__}")
+    pairs = [_id_bytes(one, f"id {number}") for number, one in enumerate(ids)]
+    if empty := [number for number, (one, _) in enumerate(pairs) if not one]:
+        raise ValueError(f"id {empty[0]} is empty")  # which the library would number
     return _core.Texts([one for one, _ in pairs], what="id"), bytes(number for _, number in pairs)
 
 

@@ -99,16 +99,16 @@ class MailFilter:
 
     def explain(self, raw: bytes, label: str = "spam", *, top: int = 10) -> list[Word]:
         """The words that count most for or against a label, the strongest first."""
-        return [Word._make(word) for word in self._mail.explain(raw, label, whole("top", top))]
+        return [Word._make(word) for word in self._mail.explain(raw, _label(label), whole("top", top))]
 
     def learn(self, raw: bytes, label: str) -> str:
         """Learns that a message has a label: "learnt", "known" or "corrected". "spam" and "ham" are the labels that mean
         something; any others work."""
-        return self._mail.learn(raw, label, int(time.time()))
+        return self._mail.learn(raw, _label(label), int(time.time()))
 
     def correct(self, raw: bytes, label: str) -> str:
         """Learns a message that was judged wrongly, as often as is needed."""
-        return self._mail.correct(raw, label, int(time.time()))
+        return self._mail.correct(raw, _label(label), int(time.time()))
 
     def forget(self, raw: bytes) -> str:
         """Forgets a message: "forgotten" or "unknown"."""
@@ -117,6 +117,12 @@ class MailFilter:
     def commit(self) -> None:
         """Writes what was learnt to the file, all or nothing."""
         self._mail.commit()
+
+
+def _label(label: str) -> str:
+    if not isinstance(label, str):
+        raise TypeError(f"label must be str, not {type(label).__name__}")
+    return label
 
 
 def _advice(error: Exception) -> Exception:

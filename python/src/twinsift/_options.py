@@ -18,6 +18,8 @@ Progress = Union[Callable[[str, Union[str, None], int, int], object], bool, None
 
 def texts_of(texts: object, column: str = "text", what: str = "text") -> _core.Texts:
     """Texts that are ready to be read without the GIL."""
+    if not isinstance(column, str):
+        raise TypeError(f"column must be str, not {type(column).__name__}")
     if isinstance(texts, _core.Texts):
         return texts
     if isinstance(texts, Mapping) or _is_frame(texts):
@@ -70,14 +72,19 @@ def scheme_of(
     sketch: str = "fast",
     normal: str = "fold",
     multiset: bool = False,
+    **unknown: Any,
 ) -> str:
     """The line that describes how texts are signed; see docs/format.md for its form."""
+    if unknown:
+        raise TypeError(f"{next(iter(unknown))} is not a keyword of this function")
     if scheme is not None:
         return scheme
     words = {"shingle": shingle, "measure": measure, "hash": hash, "sketch": sketch, "normal": normal}
     for name, value in words.items():
         if not isinstance(value, str):
             raise TypeError(f"{name} must be str, not {type(value).__name__}")
+        if not value.isprintable():
+            raise ValueError(f"{name} cannot be {value!r}")
     return _core.scheme(
         shingle, measure, hash, sketch, normal, real("threshold", threshold), whole("hashes", hashes, 1),
         whole("bands", bands or 0), whole("rows", rows or 0), whole("seed", seed, 0, 2**64 - 1), bool(multiset),

@@ -20,7 +20,17 @@ class Plan(NamedTuple):
 
     def probability(self, similarity: float) -> float:
         """The probability that two texts of this similarity share a band, 1 - (1 - s**rows)**bands."""
-        return _core.plan_probability(self.bands, self.rows, similarity)
+        if not 0 <= real("similarity", similarity) <= 1:
+            raise ValueError(f"similarity must be 0 to 1, not {similarity}")
+        return _core.plan_probability(self.bands, self.rows, float(similarity))
+
+
+def _point(name: str, value: tuple[float, float]) -> tuple[float, float]:
+    try:
+        similarity, probability = value
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{name} must be a similarity and a probability, not {value!r}") from None
+    return real(name, similarity), real(name, probability)
 
 
 def plan(
@@ -47,7 +57,9 @@ def plan(
     if accept is not None and reject is not None:
         if threshold is not None:
             raise ValueError("threshold cannot be given with accept and reject")
-        return Plan(*_core.plan(*reject, *accept, 65536 if slots is None else whole("slots", slots, 1)))
+        return Plan(*_core.plan(
+            *_point("reject", reject), *_point("accept", accept), 65536 if slots is None else whole("slots", slots, 1)
+        ))
     if threshold is None:
         raise ValueError("threshold must be given, or accept and reject")
     return Plan(*_core.plan_slots(

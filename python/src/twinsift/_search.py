@@ -178,9 +178,16 @@ def _order_of(rank: Any, count: int) -> array.array[int] | None:
     """The numbers of the texts, the preferred ones first; of equal ranks the earlier text."""
     if rank is None:
         return None
-    values = list(rank)
+    if not hasattr(rank, "__iter__") or isinstance(rank, (str, bytes)):
+        raise TypeError(f"rank must be a number for each text, not {type(rank).__name__}")
+    values = rank.to_pylist() if hasattr(rank, "to_pylist") else list(rank)
     if len(values) != count:
         raise ValueError(f"{len(values)} ranks for {count} texts")
+    for number, value in enumerate(values):
+        if not hasattr(value, "__float__"):
+            raise TypeError(f"rank {number} must be a number, not {type(value).__name__}; twinsift.ranks() makes them")
+        if value != value:
+            raise ValueError(f"rank {number} is NaN; twinsift.ranks() puts such texts last")
     return array.array("I", sorted(range(count), key=values.__getitem__))
 
 

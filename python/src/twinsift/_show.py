@@ -22,6 +22,7 @@ class Example(NamedTuple):
 
 def _line(text: str) -> str:
     words = " ".join(text[: 4 * _WIDTH].split())
+    words = "".join(one if one.isprintable() else "\ufffd" for one in words)  # which a terminal might obey
     return words if len(words) <= _WIDTH else words[: _WIDTH - 1] + "…"
 
 

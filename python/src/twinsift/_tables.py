@@ -49,6 +49,9 @@ def _module(name: str) -> Any:
 class Table:
     """Rows of one or several files, in their order."""
 
+    #: Records without a text, which are left out, and where the first of them is.
+    skipped, first_skipped = 0, ""
+
     def __init__(self, paths: Sequence[str]) -> None:
         self.paths = list(paths)
 
@@ -118,34 +121,80 @@ def without_surrogates(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
+class _Number(str):
+    """A number as it is written."""
+
+
+def _constant(name: str) -> Any:
+    raise ValueError(f"{name} is no value")
+
+
+def record_of(line: bytes) -> Any:
+    """A line as the program reads it; ValueError or RecursionError if it is not JSON."""
+    return json.loads(
+        line.decode("utf-8", "replace"), parse_int=_Number, parse_float=_Number, parse_constant=_constant
+    )
+
+
+def at(record: Any, path: str) -> Any:
+    """a.b is b in the object a; None if it is not there."""
+    for name in path.split("."):
+        record = record.get(name) if isinstance(record, dict) else None
+    return record
+
+
+def _has(record: Any, path: str) -> bool:
+    folder, _, name = path.rpartition(".")
+    holder = at(record, folder) if folder else record
+    return isinstance(holder, dict) and name in holder
+
+
+def text_of(record: Any, paths: str) -> str:
+    """The fields that it has of a,b, one after the other; ValueError if there is none, or one that is not a string."""
+    parts = [at(record, path) for path in paths.split(",") if _has(record, path)]
+    if not parts or not all(isinstance(part, str) and not isinstance(part, _Number) for part in parts):
+        raise ValueError(f'has no text in "{paths}"')
+    return "\n".join(map(without_surrogates, parts))
+
+
 class _Lines(Table):
-    def _lines(self) -> Iterator[bytes]:
+    """Lines that the program skips are skipped here, too."""
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        super().__init__(paths)
+        self._without: set[tuple[str, int]] = set()
+
+    def _places(self) -> Iterator[tuple[tuple[str, int], bytes]]:
+        """Lines, and where they are."""
         for path in self.paths:
             with _open(path, "rb") as file:
-                for line in file:
-                    if line.strip():
-                        yield line if line.endswith(b"\n") else line + b"\n"
+                for number, line in enumerate(file, 1):
+                    if line.strip() and (path, number) not in self._without:
+                        yield (path, number), line if line.endswith(b"\n") else line + b"\n"
 
-    def values(self, name: str) -> list[Any]:
-        found = []
-        for number, line in enumerate(self._lines()):
-            words = line.decode("utf-8", "replace")
+    def column(self, name: str) -> list[str]:
+        found, without = [], []
+        for place, line in self._places():
             try:
-                record = json.loads(words)
-            except ValueError as error:
-                raise ValueError(f"{self.paths[0]}: record {number + 1} is not JSON: {error}") from None
-            if not isinstance(record, dict) or name not in record:
-                raise ValueError(f'{self.paths[0]}: record {number + 1} has no field "{name}"')
-            value = record[name]
-            found.append(without_surrogates(value) if isinstance(value, str) else value)
+                found.append(text_of(record_of(line), name))
+            except (ValueError, RecursionError) as error:
+                self.first_skipped = self.first_skipped or f"{place[0]}:{place[1]}: {error}"
+                without.append(place)
+        if without and not found:
+            raise ValueError(f"{self.first_skipped}; nor has any other record a text")
+        self._without.update(without)
+        self.skipped = len(self._without)
         return found
 
-    column = values
+    def values(self, name: str) -> list[Any]:
+        rows = (json.loads(line.decode("utf-8", "replace")) for _, line in self._places())
+        found = (at(row, name) for row in rows)
+        return [without_surrogates(value) if isinstance(value, str) else value for value in found]
 
     def write(self, path: str, keep: memoryview[bool]) -> None:
         with replaced_file(path) as name, open(name, "wb") as raw:
             file: Any = gzip.GzipFile(path, "wb", fileobj=raw) if path.endswith(".gz") else raw
-            file.writelines(line for line, kept in zip(self._lines(), keep) if kept)
+            file.writelines(line for (_, line), kept in zip(self._places(), keep) if kept)
             if file is not raw:
                 file.close()
 

@@ -1,42 +1,14 @@
 """Fields of JSON lines, by the rules of the program: a line that it skips is skipped here, too."""
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import pandas
 
-from .._tables import without_surrogates
+from .._tables import at, record_of, text_of, without_surrogates
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-
-
-class _Number(str):
-    """A number as it is written."""
-
-
-def _constant(name: str) -> Any:
-    raise ValueError(f"{name} is no value")
-
-
-def _at(record: Any, path: str) -> Any:
-    """a.b is b in the object a; None if it is not there."""
-    for name in path.split("."):
-        record = record.get(name) if isinstance(record, dict) else None
-    return record
-
-
-def _has(record: Any, path: str) -> bool:
-    folder, _, name = path.rpartition(".")
-    holder = _at(record, folder) if folder else record
-    return isinstance(holder, dict) and name in holder
-
-
-def _string(value: Any) -> str:
-    if not isinstance(value, str) or isinstance(value, _Number):
-        raise ValueError("is not a string")
-    return without_surrogates(value)
 
 
 def _name(value: Any) -> str | None:
@@ -50,16 +22,11 @@ def _name(value: Any) -> str | None:
 def fields(line: bytes, text: str, id: str, column: str) -> tuple[str | None, str | None, str | None]:
     """The text of a line, its id and the value of a column; without a text it is to be skipped."""
     try:
-        record = json.loads(
-            line.decode("utf-8", "replace"), parse_int=_Number, parse_float=_Number, parse_constant=_constant
-        )
-        parts = [_string(_at(record, path)) for path in text.split(",") if _has(record, path)]
-        name, value = _name(_at(record, id)), _at(record, column) if column else None
+        record = record_of(line)
+        words, name, value = text_of(record, text), _name(at(record, id)), at(record, column) if column else None
     except (ValueError, RecursionError):
         return None, None, None
-    if not parts or not isinstance(record, dict):
-        return None, None, None
-    return "\n".join(parts), name, without_surrogates(value) if isinstance(value, str) else None
+    return words, name, without_surrogates(value) if isinstance(value, str) else None
 
 
 def with_fields(lines: DataFrame, text: str, id: str, column: str) -> DataFrame:
