@@ -5,8 +5,11 @@
  * fastest: short texts are all compared (tiles.c), texts within few edits are looked up by what they must share
  * (keys.c), and others are proposed by a forest (gram_forest.c). The first two miss none.
  *
+ * Texts of up to 64 characters and longer ones are in different cells, and pairs of a short and a long text have a class
+ * of their own.
+ *
  * Between two collections the smaller one is cut into cells, and a class is a cell and all texts of the other collection
- * that can be near to one in it. */
+ * that can be near to one in it; of a cell of short texts two, with the short ones and with the long ones. */
 #include <twinsift/edit_join.h>
 
 #include <stdlib.h>
@@ -168,6 +171,19 @@ static size_t first_longer(const struct edit_join *join, struct side side, size_
     return low;
 }
 
+/* The texts of up to 64 characters, or the longer ones. No class has both but to find pairs of a short and a long text:
+ * short texts are all compared with each other, whatever else there is. */
+static struct side short_ones(const struct edit_join *join, struct side side)
+{
+    return (struct side){ side.documents, first_longer(join, side, 0, TWIN__EDIT64) };
+}
+
+static struct side long_ones(const struct edit_join *join, struct side side)
+{
+    size_t first = short_ones(join, side).count;
+    return (struct side){ side.documents + first, side.count - first };
+}
+
 /* The end of the cell that begins at `begin`: after all texts that can be near to its shortest. The lengths in a cell
  * differ by a sixteenth at least, so that there are not too many cells. */
 static size_t cell_end(const struct edit_join *join, struct side side, size_t begin)
@@ -181,12 +197,12 @@ static size_t cell_end(const struct edit_join *join, struct side side, size_t be
 }
 
 static twin_status search_documents(struct edit_join *join, const uint32_t *documents, size_t middle, size_t count,
-                                    twin_error *error)
+                                    bool is_between, twin_error *error)
 {
     struct twin__edit_class class = { .documents = documents,
                                       .middle = middle,
                                       .count = count,
-                                      .is_between = join->both != NULL,
+                                      .is_between = is_between,
                                       .provider = &join->provider,
                                       .options = join->options,
                                       .scratch = join->scratch,
@@ -195,17 +211,23 @@ static twin_status search_documents(struct edit_join *join, const uint32_t *docu
     return search_class(&class, join->forest, join->part && join->part->first, error);
 }
 
-static twin_status search_one(struct edit_join *join, twin_error *error)
+static twin_status report(const struct edit_join *join, size_t done)
+{
+    size_t all = join->both && join->sides[1].count < join->sides[0].count ? 1 : 0;
+    return twin__report(&twin__stage_pairing, done, join->sides[all].count);
+}
+
+/* `done` texts came before those of the side. */
+static twin_status search_side(struct edit_join *join, struct side side, size_t done, twin_error *error)
 {
     twin_status status = TWIN_OK;
-    struct side side = join->sides[0];
     size_t begin = 0, middle = cell_end(join, side, 0), end;
     for (; begin < side.count && status == TWIN_OK; begin = middle, middle = end) {
         end = cell_end(join, side, middle);
         if (end - begin > 1)
-            status = search_documents(join, side.documents + begin, middle - begin, end - begin, error);
+            status = search_documents(join, side.documents + begin, middle - begin, end - begin, false, error);
         if (status == TWIN_OK)
-            status = twin__report(&twin__stage_pairing, middle, side.count);
+            status = report(join, done + middle);
     }
     return status;
 }
@@ -224,28 +246,65 @@ static size_t first_near(const struct edit_join *join, struct side side, size_t 
     return low;
 }
 
+/* Pairs of a short and a long text are a class of their own, between the two. */
+static twin_status search_one(struct edit_join *join, twin_error *error)
+{
+    struct side side = join->sides[0], shorts = short_ones(join, side), longs = long_ones(join, side);
+    twin_status status = search_side(join, shorts, 0, error);
+    if (status == TWIN_OK)
+        status = search_side(join, longs, shorts.count, error);
+    if (status != TWIN_OK || shorts.count == 0 || longs.count == 0)
+        return status;
+    size_t from = first_near(join, shorts, length_at(join, longs, 0)), middle = shorts.count - from;
+    size_t to = first_longer(join, longs, 0, twin__edit_join_reach(join->options, TWIN__EDIT64));
+    return middle && to ? search_documents(join, side.documents + from, middle, middle + to, true, error) : TWIN_OK;
+}
+
+/* Pairs of the texts begin .. end-1 of a side and those of another. */
+static twin_status search_between(struct edit_join *join, struct side side, size_t begin, size_t end,
+                                  struct side other, twin_error *error)
+{
+    size_t longest = length_at(join, side, end - 1), middle = end - begin;
+    size_t from = first_near(join, other, length_at(join, side, begin));
+    size_t to = first_longer(join, other, from, twin__edit_join_reach(join->options, longest));
+    if (to == from)
+        return TWIN_OK;
+    memcpy(join->both, side.documents + begin, middle * sizeof *join->both);
+    memcpy(join->both + middle, other.documents + from, (to - from) * sizeof *join->both);
+    return search_documents(join, join->both, middle, middle + to - from, true, error);
+}
+
 static twin_status keep_top(struct edit_join *join);
 
-static twin_status search_two(struct edit_join *join, twin_error *error)
+/* `done` texts came before those of the side. */
+static twin_status search_cells(struct edit_join *join, struct side side, size_t done, struct side other,
+                                twin_error *error)
 {
     twin_status status = TWIN_OK;
-    bool second_smaller = join->sides[1].count < join->sides[0].count;
-    struct side side = join->sides[second_smaller], other = join->sides[!second_smaller];
     for (size_t begin = 0, end; begin < side.count && status == TWIN_OK; begin = end) {
         end = cell_end(join, side, begin);
-        size_t longest = length_at(join, side, end - 1), middle = end - begin;
-        size_t from = first_near(join, other, length_at(join, side, begin));
-        size_t to = first_longer(join, other, from, twin__edit_join_reach(join->options, longest));
-        memcpy(join->both, side.documents + begin, middle * sizeof *join->both);
-        memcpy(join->both + middle, other.documents + from, (to - from) * sizeof *join->both);
-        if (to > from)
-            status = search_documents(join, join->both, middle, middle + to - from, error);
+        if (length_at(join, side, begin) > TWIN__EDIT64) {
+            status = search_between(join, side, begin, end, other, error);
+        } else {
+            status = search_between(join, side, begin, end, short_ones(join, other), error);
+            if (status == TWIN_OK)
+                status = search_between(join, side, begin, end, long_ones(join, other), error);
+        }
         if (status == TWIN_OK && join->options.top)
             status = keep_top(join);
         if (status == TWIN_OK)
-            status = twin__report(&twin__stage_pairing, end, side.count);
+            status = report(join, done + end);
     }
     return status;
+}
+
+static twin_status search_two(struct edit_join *join, twin_error *error)
+{
+    bool second_smaller = join->sides[1].count < join->sides[0].count;
+    struct side side = join->sides[second_smaller], other = join->sides[!second_smaller];
+    struct side shorts = short_ones(join, side);
+    twin_status status = search_cells(join, shorts, 0, other, error);
+    return status == TWIN_OK ? search_cells(join, long_ones(join, side), shorts.count, other, error) : status;
 }
 
 static twin_status sort_by_length(struct side *out, const struct twin__provider *provider, const uint32_t *documents,

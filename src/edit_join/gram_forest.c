@@ -285,7 +285,9 @@ twin_status twin__gram_forest_search(struct twin__gram_forest *forest, const str
     struct twin__minhash_forest *trees = NULL;
     status = rounds_init(&rounds, class);
     if (status == TWIN_OK) {
-        twin_signatures signatures = { forest->rows, slots, rounds.active, class->count };
+        /* Between two collections only those are planted among which others are sought. */
+        size_t first = class->is_between ? class->middle : 0;
+        twin_signatures signatures = { forest->rows, slots, rounds.active + first, class->count - first };
         status =
             twin__minhash_forest_create(&trees, signatures, plan_for(similarity, slots), class->options.minhash.seed);
     }

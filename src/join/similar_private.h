@@ -107,7 +107,7 @@ twin_status twin__minhash_forest_create(struct twin__minhash_forest **out, twin_
 void twin__minhash_forest_free(struct twin__minhash_forest *forest);
 
 struct twin__minhash_forest_query {
-    const uint32_t *documents; /* those that query; they are in the forest too */
+    const uint32_t *documents; /* those that query; they have signatures, and may be in the forest */
     size_t count;
     size_t take;  /* the most candidates for each: those with the most equal slots */
     size_t least; /* equal slots a candidate must have */

@@ -117,6 +117,40 @@ static void nearly_all_long_texts_are_found_and_no_other(void **state)
     assert_true(score.found * 100 >= score.near * 99);
 }
 
+/* At .75 a text of 40 letters may be near to one of 66, which is too long to be compared with all. */
+static void no_short_text_is_missed_among_long_ones(void **state)
+{
+    (void)state;
+    STARTS_NO_THREADS();
+    static struct world first, second;
+    make_worlds(&first, &second, (size_t[]){ 400, 150 }, 30, 110, 3, 6);
+    twin_edit_join_options options = near_options(.75, TWIN_EDIT_FAR, serial);
+    for (size_t turn = 0; turn < 2; turn++) {
+        const struct world *one = turn ? &second : &first, *other = turn ? &first : &second;
+        twin_similar *similar = between(one, other, options);
+        const twin_match *matches;
+        size_t count = twin__similar_matches(&matches, similar), at = 0, near = 0, mixed[2] = { 0 };
+        for (size_t a = 0; a < one->texts.count; a++)
+            for (size_t b = 0; b < other->texts.count; b++) {
+                const char *text = one->texts.items[a], *near_to = other->texts.items[b];
+                bool found = at < count && matches[at].a == a && matches[at].b == one->texts.count + b;
+                bool is_long = strlen(text) > 64, other_is_long = strlen(near_to) > 64;
+                at += found;
+                mixed[is_long] += found && is_long != other_is_long;
+                if (is_long || other_is_long || is_copy(&one->texts, a) || is_copy(&other->texts, b))
+                    continue;
+                assert_int_equal(found, slow_ratio(text, near_to, options) >= 0);
+                near += found;
+            }
+        assert_int_equal(at, count);
+        assert_true(near > 100);
+        assert_true(mixed[0] > 0 && mixed[1] > 0);
+        twin_similar_free(similar);
+    }
+    world_end(&first);
+    world_end(&second);
+}
+
 static size_t by_length(uint32_t *out, const struct world *world, uint32_t offset)
 {
     const uint32_t *distinct;
@@ -306,6 +340,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(short_texts_are_all_found_and_no_other),
+        cmocka_unit_test(no_short_text_is_missed_among_long_ones),
         cmocka_unit_test(nearly_all_long_texts_are_found_and_no_other),
         cmocka_unit_test(keys_miss_none_between_two),
         cmocka_unit_test(the_top_are_the_most_similar_of_the_second),

@@ -31,6 +31,37 @@ static void nearly_all_near_texts_are_found_and_no_other(void **state)
     assert_true(score.found * 100 >= score.near * 99);
 }
 
+/* At .75 a text of 40 letters may be near to one of 66, which is too long to be compared with all. */
+static void no_short_text_is_missed_among_long_ones(void **state)
+{
+    (void)state;
+    STARTS_NO_THREADS();
+    static struct world world;
+    draw_texts(&world.texts, 500, 30, 110, 3, 6);
+    world_read(&world, serial);
+    twin_edit_join_options options = near_options(.75, TWIN_EDIT_FAR, serial);
+    twin_similar *similar = find(&world, options);
+    const twin_match *matches;
+    size_t count = twin__similar_matches(&matches, similar), at = 0, near = 0, mixed = 0;
+    for (size_t a = 0; a < world.texts.count; a++)
+        for (size_t b = a + 1; b < world.texts.count; b++) {
+            const char *one = world.texts.items[a], *other = world.texts.items[b];
+            bool found = at < count && matches[at].a == a && matches[at].b == b;
+            size_t longs = (strlen(one) > 64) + (strlen(other) > 64);
+            at += found;
+            mixed += found && longs == 1;
+            if (longs > 0 || is_copy(&world.texts, a) || is_copy(&world.texts, b))
+                continue;
+            assert_int_equal(found, slow_ratio(one, other, options) >= 0);
+            near += found;
+        }
+    assert_int_equal(at, count);
+    assert_true(near > 100);
+    assert_true(mixed > 10);
+    twin_similar_free(similar);
+    world_end(&world);
+}
+
 static void edits_are_counted_as_they_are_asked(void **state)
 {
     (void)state;
@@ -376,6 +407,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nearly_all_near_texts_are_found_and_no_other),
+        cmocka_unit_test(no_short_text_is_missed_among_long_ones),
         cmocka_unit_test(edits_are_counted_as_they_are_asked),
         cmocka_unit_test(the_shortest_texts_are_all_compared),
         cmocka_unit_test(packed_pairs_are_the_same_pairs),
