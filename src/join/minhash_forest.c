@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/stages.h"
 #include "join/similar_private.h"
 #include "lsh/bands.h"
 
@@ -44,6 +45,8 @@ static twin_status plant(struct twin__minhash_forest *forest, uint64_t seed)
     for (size_t i = 0; i < forest->signatures.count && status == TWIN_OK; i++) {
         write_labels(labels, forest, forest->signatures.documents[i]);
         status = twin__forest_add(forest->forest, forest->signatures.documents[i], labels);
+        if (status == TWIN_OK)
+            status = twin__poll();
     }
     if (status == TWIN_OK)
         status = twin__forest_pack(forest->forest);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/stages.h"
 #include "lsh/forest_private.h"
 
 enum {
@@ -80,13 +81,14 @@ static void release_dead(twin__forest *forest, const struct twin__forest_run *ru
     }
 }
 
-static void merge_tree(uint8_t *out, const twin__forest *forest, const struct twin__forest_run *x,
-                       const struct twin__forest_run *y, size_t tree)
+static twin_status merge_tree(uint8_t *out, const twin__forest *forest, const struct twin__forest_run *x,
+                              const struct twin__forest_run *y, size_t tree)
 {
     const size_t stride = forest->stride;
     const uint8_t *p = twin__forest_tree(forest, x, tree), *p_end = p + x->count * stride;
     const uint8_t *q = twin__forest_tree(forest, y, tree), *q_end = q + y->count * stride;
-    while (p < p_end || q < q_end) {
+    twin_status status = TWIN_OK;
+    for (size_t i = 0; (p < p_end || q < q_end) && status == TWIN_OK; i++) {
         bool take_p = q == q_end || (p < p_end && memcmp(p, q, stride) < 0);
         const uint8_t *row = take_p ? p : q;
         p += take_p ? stride : 0;
@@ -95,7 +97,9 @@ static void merge_tree(uint8_t *out, const twin__forest *forest, const struct tw
             memcpy(out, row, stride);
             out += stride;
         }
+        status = twin__poll_at(i);
     }
+    return status;
 }
 
 static void set_marks(const twin__forest *forest, const struct twin__forest_run *run, size_t tree)
@@ -119,9 +123,15 @@ static twin_status merge(struct twin__forest_run *out, twin__forest *forest, con
     if (!merged.rows)
         return TWIN_ENOMEM;
     merged.marks = merged.rows + count * forest->options.trees * forest->stride;
-    for (size_t tree = 0; tree < forest->options.trees; tree++) {
-        merge_tree(twin__forest_tree(forest, &merged, tree), forest, x, y, tree);
-        set_marks(forest, &merged, tree);
+    twin_status status = TWIN_OK;
+    for (size_t tree = 0; tree < forest->options.trees && status == TWIN_OK; tree++) {
+        status = merge_tree(twin__forest_tree(forest, &merged, tree), forest, x, y, tree);
+        if (status == TWIN_OK)
+            set_marks(forest, &merged, tree);
+    }
+    if (status != TWIN_OK) {
+        free(merged.rows);
+        return status;
     }
     release_dead(forest, x);
     release_dead(forest, y);
@@ -150,14 +160,14 @@ static twin_status flush(twin__forest *forest)
     const struct twin__forest_run nothing = { .rows = forest->row };
     if (forest->fresh.count == 0)
         return TWIN_OK;
-    if (forest->run_count == TWIN__FOREST_MAX_RUNS && merge_last(forest) != TWIN_OK)
-        return TWIN_ENOMEM;
-    twin_status status = merge(&merged, forest, &forest->fresh, &nothing);
+    twin_status status = forest->run_count == TWIN__FOREST_MAX_RUNS ? merge_last(forest) : TWIN_OK;
+    if (status == TWIN_OK)
+        status = merge(&merged, forest, &forest->fresh, &nothing);
     if (status != TWIN_OK)
         return status;
     forest->fresh.count = 0;
     forest->runs[forest->run_count++] = merged;
-    /* If this runs out of memory, the runs are still valid. */
+    /* If this fails, the runs are still valid. */
     while (forest->run_count >= 2 &&
            forest->runs[forest->run_count - 2].count < RUN_RATIO * forest->runs[forest->run_count - 1].count)
         if (merge_last(forest) != TWIN_OK)

@@ -10,6 +10,7 @@
 #include <pthread.h>
 
 #include "base/random.h"
+#include "base/stages.h"
 #include "scale.h"
 
 enum { STEPS = QUICK ? 60000 : 200000, COPIES = QUICK ? 20000 : 100000 };
@@ -440,6 +441,48 @@ static void wrong_options_are_refused(void **state_unused)
     twin__forest_free(NULL);
 }
 
+static bool refuse(void *context, const twin_stage *stage, uint64_t done, uint64_t total)
+{
+    (void)context, (void)stage, (void)done, (void)total;
+    return false;
+}
+
+/* Adds until that is refused; nothing is packed either. */
+static twin_status add_until_stopped(void *context)
+{
+    twin__forest *forest = context;
+    uint32_t labels[4] = { 0 };
+    twin_status status = TWIN_OK;
+    assert_int_equal(twin__report(&twin__stage_pairing, 0, 0), TWIN_ESTOPPED);
+    for (uint64_t id = 0; id < 100000 && status == TWIN_OK; id++) {
+        labels[0] = (uint32_t)id;
+        status = twin__forest_add(forest, id, labels);
+    }
+    assert_int_equal(twin__forest_pack(forest), TWIN_ESTOPPED);
+    return status;
+}
+
+/* What was added before is there, and more can be. */
+static void building_can_be_stopped(void **state)
+{
+    (void)state;
+    twin__forest *forest;
+    assert_int_equal(twin__forest_create(&forest, (twin__forest_options){ 2, 2, 1 }), TWIN_OK);
+    assert_int_equal(twin_progress_watch((twin_progress){ refuse, NULL }, add_until_stopped, forest), TWIN_ESTOPPED);
+    size_t added = twin__forest_count(forest);
+    assert_in_range(added, 1, 99999);
+    for (uint32_t id = 0; id < added + 1000; id++) {
+        uint32_t labels[4] = { id };
+        if (id >= added)
+            assert_int_equal(twin__forest_add(forest, id, labels), TWIN_OK);
+        uint64_t same;
+        assert_int_equal(twin__forest_copies(&same, forest, id, 1), 1);
+        assert_int_equal(same, id);
+    }
+    assert_int_equal(twin__forest_pack(forest), TWIN_OK);
+    twin__forest_free(forest);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -450,6 +493,7 @@ int main(void)
         cmocka_unit_test(answers_do_not_depend_on_the_order_of_adding),
         cmocka_unit_test(entries_at_the_ends_of_blocks_are_found),
         cmocka_unit_test(threads_may_ask_at_once),
+        cmocka_unit_test(building_can_be_stopped),
         cmocka_unit_test(near_strings_come_first),
         cmocka_unit_test(wrong_options_are_refused),
     };
