@@ -110,9 +110,9 @@ TWIN_API twin_status twin_similar_each(const twin_similar *similar, twin_copies 
 
 /* Which documents are kept when near-duplicates are dropped, in the order of the collection. One that has not been
  * dropped is kept, and the documents that are similar to it are dropped for it; chains do not count, and a copy has the
- * keeper of its first. keeper[i] becomes the document that is kept for i, i itself if it is kept; similarity[i], unless
- * `similarity` is NULL, the similarity of the two (1 if i is kept). Both arrays have room for all documents of the collection. TWIN_EINVAL for pairs between two collections,
- * and if `spill_after` was exceeded. */
+ * keeper of its first. keeper[i] becomes the document that is kept for i, i itself if it is kept, and similarity[i] the
+ * similarity of the two, 1 if i is kept. Both arrays have room for all documents of the collection. TWIN_EINVAL for pairs
+ * between two collections, and if `spill_after` was exceeded. */
 TWIN_API twin_status twin_cluster_documents(uint32_t *keeper, double *similarity, const twin_similar *similar);
 
 /* A document of a group, and its similarity to the document that is kept, which identifies the group. */

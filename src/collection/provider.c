@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/stages.h"
 #include "collection/collection_private.h"
 #include "collection/contents.h"
 #include "lsh/bands.h"
@@ -90,13 +91,28 @@ static twin_status join_in_file(struct twin__provider *out, struct source *sourc
     const twin_collection *const sides[] = { source->collection, source->other };
     twin_status status = twin__spill_open(&source->spill, sides[0]->temp_folder, sides[0]->memory_bytes / 2);
     for (size_t side = 0; side < 2; side++)
-        for (size_t i = 0; i < sides[side]->count && status == TWIN_OK; i++)
+        for (size_t i = 0; i < sides[side]->count && status == TWIN_OK; i++) {
             status = twin__spill_append(&source->spill, twin__signature_of(sides[side], i),
                                         sides[side]->slots * sizeof(uint32_t));
+            if (status == TWIN_OK)
+                status = twin__poll_at(i);
+        }
     if (status == TWIN_OK)
         status = twin__spill_map(&source->spill);
     out->signatures.rows = (const uint32_t *)(const void *)source->spill.bytes;
     out->spill = &source->spill;
+    return status;
+}
+
+/* The copy can be stopped. */
+static twin_status copy_rows(uint32_t *out, const uint32_t *rows, size_t count)
+{
+    enum { PIECE = 1 << 20 };
+    twin_status status = TWIN_OK;
+    for (size_t i = 0; i < count && status == TWIN_OK; i += PIECE) {
+        memcpy(out + i, rows + i, (count - i < PIECE ? count - i : PIECE) * sizeof *out);
+        status = twin__poll();
+    }
     return status;
 }
 
@@ -107,12 +123,11 @@ static twin_status join_in_memory(struct twin__provider *out, struct source *sou
     source->rows = malloc((out->count * slots + 1) * sizeof *source->rows);
     if (!source->rows)
         return TWIN_ENOMEM;
-    if (first->count && slots) /* of texts there are none */
-        memcpy(source->rows, first->signatures, first->count * slots * sizeof *source->rows);
-    if (second->count && slots)
-        memcpy(source->rows + first->count * slots, second->signatures, second->count * slots * sizeof *source->rows);
     out->signatures.rows = source->rows;
-    return TWIN_OK;
+    twin_status status = copy_rows(source->rows, first->signatures, first->count * slots);
+    return status == TWIN_OK
+               ? copy_rows(source->rows + first->count * slots, second->signatures, second->count * slots)
+               : status;
 }
 
 static twin_status list_documents(struct twin__provider *out, struct source *source)

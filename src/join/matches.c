@@ -16,6 +16,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/stages.h"
 #include "join/join_private.h"
 
 /* ---- lists ---- */
@@ -61,34 +62,52 @@ static void sort_run(twin_match *items, size_t count)
 }
 
 /* Sorts by a alone, keeping the order otherwise; starts[a] becomes where the next document's matches begin. */
-static void distribute(twin_match *out, size_t *starts, const twin_matches *matches, size_t documents)
+static twin_status distribute(twin_match *out, size_t *starts, const twin_matches *matches, size_t documents)
 {
-    for (size_t i = 0; i < matches->count; i++)
+    twin_status status = TWIN_OK;
+    for (size_t i = 0; i < matches->count && status == TWIN_OK; i++) {
         starts[matches->items[i].a + 1]++;
+        status = twin__poll_at(i);
+    }
     for (size_t a = 1; a <= documents; a++)
         starts[a] += starts[a - 1];
-    for (size_t i = 0; i < matches->count; i++)
+    for (size_t i = 0; i < matches->count && status == TWIN_OK; i++) {
         out[starts[matches->items[i].a]++] = matches->items[i];
+        status = twin__poll_at(i);
+    }
+    return status;
 }
 
 /* Many matches are distributed to their first documents: those of one are then few, or in order already. */
+static bool sort_many(twin_matches *matches, size_t documents)
+{
+    twin_match *sorted = malloc((matches->count + 1) * sizeof *sorted);
+    size_t *starts = calloc(documents + 1, sizeof *starts);
+    bool good = sorted && starts;
+    twin_status status = good ? distribute(sorted, starts, matches, documents) : TWIN_OK;
+    if (good && status == TWIN_OK) {
+        twin_match *before = matches->items;
+        matches->items = sorted;
+        matches->capacity = matches->count + 1;
+        sorted = before;
+    }
+    for (size_t a = 0, begin = 0; a < documents && good && status == TWIN_OK; begin = starts[a++]) {
+        sort_run(matches->items + begin, starts[a] - begin);
+        status = twin__poll();
+    }
+    free(sorted);
+    free(starts);
+    return good;
+}
+
 void twin__matches_sort(twin_matches *matches)
 {
+    enum { FEW = 8 }; /* documents for one match */
     size_t documents = 0;
     for (size_t i = 0; i < matches->count; i++)
         documents = matches->items[i].a >= documents ? (size_t)matches->items[i].a + 1 : documents;
-    bool are_many = matches->count / 2 > documents;
-    twin_match *sorted = are_many ? malloc(matches->count * sizeof *sorted) : NULL;
-    size_t *starts = are_many ? calloc(documents + 1, sizeof *starts) : NULL;
-    if (sorted && starts) {
-        distribute(sorted, starts, matches, documents);
-        memcpy(matches->items, sorted, matches->count * sizeof *sorted);
-        for (size_t a = 0, begin = 0; a < documents; begin = starts[a++])
-            sort_run(matches->items + begin, starts[a] - begin);
-    } else
+    if (matches->count <= documents / FEW || !sort_many(matches, documents))
         sort_run(matches->items, matches->count);
-    free(sorted);
-    free(starts);
 }
 
 /* ---- runs ---- */

@@ -24,7 +24,7 @@ twin_status twin__matches_add(twin_matches *matches, twin_match match);
 /* Moves all matches of `from` to the end of `out`. False when out of memory: then nothing was moved. */
 bool twin__matches_move(twin_matches *out, twin_matches *from);
 
-/* Sorts by a, then b. */
+/* Sorts by a, then b; not to the end if the call is to stop. */
 void twin__matches_sort(twin_matches *matches);
 
 struct twin__match_runs {

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/stages.h"
 #include "kernels/kernels.h"
 #include "kernels/sort_bytes.h"
 
@@ -22,6 +23,9 @@ enum { FEW = 16, FEW_FOR_DIGITS = 32 };
 /* With four items per bin, one mixed item in a hundred finds its bin full. Three per bin give fewer of those, five give
  * fewer bins; neither is faster. 128 KB of rows suffice for 8,192 items; a worker's stack has room for those of 512. */
 enum { BIN_LOAD = 4, MOST_FOR_BINS = 4 * 2048, BINS_ON_STACK = 128 };
+
+/* So many items are dealt before a long call may report. A sort that is begun is completed. */
+enum { PIECE = 1 << 20 };
 
 /* A digit: which bits of a number it has, and where its values go. */
 struct digit {
@@ -82,8 +86,13 @@ static inline __attribute__((always_inline)) void sort_by_digits(uint64_t *items
             struct digit *digit = &digits[d];
             if (is_constant(digit, items[0], n))
                 continue;
-            for (size_t i = 0; i < n; i++)
-                spare[digit->start[items[i] >> digit->shift & digit->mask]++] = items[i];
+            for (size_t begin = 0; begin < n; begin += PIECE) {
+                size_t end = n - begin > PIECE ? begin + PIECE : n;
+                for (size_t i = begin; i < end; i++)
+                    spare[digit->start[items[i] >> digit->shift & digit->mask]++] = items[i];
+                if (n > PIECE)
+                    (void)twin__poll();
+            }
             uint64_t *other = items;
             items = spare;
             spare = other;
@@ -335,6 +344,7 @@ static void sort_rests(uint64_t *items, size_t n, uint64_t *spare, size_t room, 
 /* The items agree in all bits above the lowest `bits`. */
 static void sort_below(uint64_t *items, size_t n, uint64_t *spare, size_t room, unsigned bits)
 {
+    (void)twin__poll();
     if (n <= room) {
         sort_rests(items, n, spare, room, 64 - bits);
         return;

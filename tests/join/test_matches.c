@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "base/stages.h"
 #include "join/matches.h"
 #include "join/verify.h"
 #include "numbers.h"
@@ -90,11 +91,74 @@ static void a_failure_to_write_is_kept(void **state)
     twin__matches_clear(&matches);
 }
 
+/* Draws matches of this many documents; returns the sum of their pairs, which a sort must not change. */
+static uint64_t draw(twin_matches *matches, size_t count, uint32_t documents)
+{
+    uint64_t seed = count, sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t a = (uint32_t)twin__random_below(&seed, documents),
+                 b = (uint32_t)twin__random_below(&seed, documents);
+        assert_int_equal(twin__matches_add(matches, (twin_match){ a, b, 1 }), TWIN_OK);
+        sum += (uint64_t)a << 32 | b;
+    }
+    return sum;
+}
+
+static void few_and_many_matches_are_sorted(void **state)
+{
+    (void)state;
+    static const size_t counts[] = { 0, 1, 2, 100, 125, 126, 2000, 20000 };
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        twin_matches matches = { 0 };
+        uint64_t sum = draw(&matches, counts[i], 1000);
+        twin__matches_sort(&matches);
+        assert_int_equal(matches.count, counts[i]);
+        for (size_t m = 0; m < matches.count; m++) {
+            const twin_match *at = &matches.items[m];
+            assert_true(m == 0 || at[-1].a < at->a || (at[-1].a == at->a && at[-1].b <= at->b));
+            sum -= (uint64_t)at->a << 32 | at->b;
+        }
+        assert_int_equal(sum, 0);
+        assert_int_equal(twin__matches_add(&matches, (twin_match){ 1, 2, 1 }), TWIN_OK);
+        twin__matches_clear(&matches);
+    }
+}
+
+static bool refuse(void *context, const twin_stage *stage, uint64_t done, uint64_t total)
+{
+    (void)context, (void)stage, (void)done, (void)total;
+    return false;
+}
+
+static twin_status sort_after_stop(void *context)
+{
+    assert_int_equal(twin__report(&twin__stage_joining, 0, 0), TWIN_ESTOPPED);
+    twin__matches_sort(context);
+    return TWIN_OK;
+}
+
+static void a_sort_ends_when_its_call_is_stopped(void **state)
+{
+    (void)state;
+    twin_matches matches = { 0 };
+    uint64_t sum = draw(&matches, 20000, 1000);
+    twin_match first = matches.items[0];
+    assert_int_equal(twin_progress_watch((twin_progress){ refuse, NULL }, sort_after_stop, &matches), TWIN_ESTOPPED);
+    assert_int_equal(matches.count, 20000);
+    assert_true(matches.items[0].a == first.a && matches.items[0].b == first.b);
+    for (size_t m = 0; m < matches.count; m++)
+        sum -= (uint64_t)matches.items[m].a << 32 | matches.items[m].b;
+    assert_int_equal(sum, 0);
+    twin__matches_clear(&matches);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(matches_come_in_order_and_once),
         cmocka_unit_test(a_failure_to_write_is_kept),
+        cmocka_unit_test(few_and_many_matches_are_sorted),
+        cmocka_unit_test(a_sort_ends_when_its_call_is_stopped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
