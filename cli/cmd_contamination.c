@@ -92,6 +92,8 @@ static bool read_sides(struct run *run)
         if (!run->collections[side])
             return false;
     }
+    if (run->inputs[1] && !shared->quiet)
+        remark_lines(run->inputs[1]);
     run->found.train = run->collections[0];
     run->found.eval = run->collections[1];
     return run->inputs[1] != NULL;

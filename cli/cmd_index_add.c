@@ -1,6 +1,7 @@
 /* cmd_index_add.c — twinsift index add: add documents, or replace them. */
 #include "commands.h"
 #include "index_file.h"
+#include "read_documents.h"
 #include "support/progress.h"
 
 #include <inttypes.h>
@@ -71,6 +72,8 @@ static int add_input(void *context, const struct index_run *run)
     if (status == TWIN_OK)
         remark_empty(&problems, change.added + change.replaced);
     report_remarks(request, run->input, &change);
+    if (change.added + change.replaced == 1 && !request->shared.quiet && twin_index_options_of(run->index).by_edits)
+        remark_lines(run->input);
     return skipped_status(&request->shared, change.problems, status == TWIN_OK ? EXIT_DONE : EXIT_ERROR);
 }
 

@@ -5,6 +5,7 @@
 #include "commands.h"
 #include "index_file.h"
 #include "pairs_run.h"
+#include "read_documents.h"
 #include "support/progress.h"
 #include "support/results.h"
 #include "support/usage.h"
@@ -199,6 +200,8 @@ static int query(void *context, const struct index_run *run)
                     index_path(shared));
     if (!shared->quiet)
         warn_answers(index_path(shared), run->index, threshold_of(shared));
+    if (!shared->quiet && twin_index_options_of(run->index).by_edits)
+        remark_lines(run->input);
     int status = query_input(&querying, run->index, run->input, run->exec, run->progress);
     if (status == EXIT_NO && querying.queries && !shared->quiet)
         remark_few_documents(index_path(shared), run->index, 1);

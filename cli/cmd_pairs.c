@@ -198,10 +198,18 @@ static bool read_collections(struct pairs_run *run, twin_progress progress)
     run->collection = read_side(run, run->input, progress);
     if (run->collection && run->other_input)
         run->other = read_side(run, run->other_input, progress);
-    if (run->collection && !against->count && !shared->quiet)
-        remark_one_document(run->input, run->collection);
     run->read = seconds();
-    return run->collection && (run->other || !run->other_input);
+    if (!run->collection || (!run->other && run->other_input))
+        return false;
+    if (shared->quiet)
+        return true;
+    if (!run->other_input) {
+        remark_one_document(run->input, run->collection);
+    } else if (by_edits(run) || (is_file_of_lines(run->input) && is_file_of_lines(run->other_input))) {
+        remark_lines(run->input);
+        remark_lines(run->other_input);
+    }
+    return true;
 }
 
 static twin_similar_options similar_options(const struct pairs_run *run, twin_progress progress)

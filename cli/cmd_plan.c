@@ -387,7 +387,7 @@ static int plan_length(const struct request *request)
 {
     enum { WIDEST = 12 };
     double length = (double)request->length;
-    int width = 2;
+    int width = length < 2 ? 1 : 2;
     while (width < WIDEST && width < length && chance_of_shingle(length, width) > RARE_SHINGLE)
         width++;
     if (request->shared.json) {

@@ -48,31 +48,48 @@ static void report_remarks(const twin_input *input, twin_collection_counts count
              counts.unspaced, counts.documents, counts.documents == 1 ? " is" : "s are");
 }
 
-/* Whether the only document is a file of several lines. */
-static bool is_one_file(const twin_input *input, const twin_collection *collection)
+static bool see_lines(void *context, const twin_document *document)
 {
-    if (twin_collection_count(collection).documents != 1 || twin_input_sources(input) != 1 ||
-        twin_input_format_of(input) == TWIN_INPUT_SETS || twin_input_folder_info(input, 0).documents ||
-        twin_collection_position(collection, 0).line)
+    twin_text text = document->text;
+    const char *first = document->position.line || !text.length ? NULL : memchr(text.bytes, '\n', text.length);
+    *(bool *)context = first && first + 1 < text.bytes + text.length;
+    return false;
+}
+
+static bool ignore_problem(void *context, const twin_problem *problem)
+{
+    (void)context;
+    (void)problem;
+    return true;
+}
+
+bool is_file_of_lines(const twin_input *input)
+{
+    bool lines = false;
+    if (twin_input_sources(input) != 1 || twin_input_chunks(input) != 1 ||
+        twin_input_format_of(input) == TWIN_INPUT_SETS || twin_input_folder_info(input, 0).documents)
         return false;
     twin_scratch *scratch = NULL;
-    twin_document document;
-    bool lines = false;
-    if (twin_collection_document(&document, collection, &scratch, 0, NULL) == TWIN_OK && document.text.length) {
-        const char *first = memchr(document.text.bytes, '\n', document.text.length);
-        lines = first && first + 1 < document.text.bytes + document.text.length;
-    }
+    (void)twin_input_read(NULL, input, &scratch, 0, (twin_visitor){ see_lines, ignore_problem, &lines }, NULL);
     twin_scratch_free(scratch);
     return lines;
 }
 
+void remark_lines(const twin_input *input)
+{
+    if (is_file_of_lines(input))
+        warn("%s is one document; if each of its lines is a document, use --as lines", twin_input_name(input, 0));
+}
+
 void remark_one_document(const twin_input *input, const twin_collection *collection)
 {
-    if (is_one_file(input, collection))
+    if (twin_collection_count(collection).documents != 1)
+        return;
+    if (is_file_of_lines(input))
         warn("%s is one document, so there is nothing to compare it with; if each of its lines is a document, use "
              "--as lines",
              twin_input_name(input, 0));
-    else if (twin_collection_count(collection).documents == 1)
+    else
         warn("there is one document in the input, so there is nothing to compare it with");
 }
 

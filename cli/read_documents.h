@@ -15,4 +15,10 @@ void remark_no_documents(twin_collection_counts counts);
  * file, whoever has lines of text has to say so. */
 void remark_one_document(const twin_input *input, const twin_collection *collection);
 
+/* Whether the input is a plain file of several lines, read as one document. */
+bool is_file_of_lines(const twin_input *input);
+
+/* A remark if it is, where lines are as likely to be meant. */
+void remark_lines(const twin_input *input);
+
 #endif

@@ -317,6 +317,13 @@ check_inputs()
     expect "--as lines" 0 $'1\t3\t0.9778' "" "$TWINSIFT" pairs --as lines --measure edit names.txt
     expect "one file" 0 "" "names.txt is one document, so there is nothing to compare it with; if each of its lines" \
         "$TWINSIFT" pairs --measure edit names.txt
+    local remark="names.txt is one document; if each of its lines is a document, use --as lines"
+    expect "a file of queries" 0 "" "$remark" "$TWINSIFT" pairs --measure edit good.jsonl --against names.txt
+    expect "two files" 0 $'names.txt\tnames.txt\t1.0000' "$remark" "$TWINSIFT" pairs names.txt --against names.txt
+    "$TWINSIFT" index create -q --measure edit names.twin
+    "$TWINSIFT" index add -q names.twin good.jsonl
+    expect "a file of names" 1 "" "$remark" "$TWINSIFT" index query names.twin names.txt
+    expect "a file to add" 0 "" "$remark" "$TWINSIFT" index add names.twin names.txt
     expect "--as files" 0 $'part-00000\tgood.jsonl\t1.0000' "" "$TWINSIFT" pairs --as files part-00000 good.jsonl
     cp letter.txt copy.txt
     expect "text files" 0 $'letter.txt\tcopy.txt\t1.0000' "" "$TWINSIFT" pairs letter.txt copy.txt

@@ -74,6 +74,9 @@ prints 'shingle char:5
 an unrelated text of 2000 characters has a given shingle with probability 0.00062
 one changed character leaves a similarity of 0.9950 or more'
 run 0 --length 1 # as short as a text can be
+prints 'shingle char:1
+an unrelated text of 1 characters has a given shingle with probability 0.05
+one changed character leaves a similarity of 0.0000 or more'
 
 # ---- JSON
 
