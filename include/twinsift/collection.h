@@ -66,7 +66,7 @@ TWIN_API twin_status twin_collection_write(const twin_collection *collection, tw
 /* Reads the note of such a file, and about 64 KiB of it; to load the collection, begin the file again. */
 TWIN_API twin_status twin_collection_read_note(twin_buffer *note, twin_source source, twin_error *error);
 
-/* Files written by the call above or by later steps (similar.h, dedup.h), each from its beginning. */
+/* Files written by the call above or by later steps (dedup.h), each from its beginning. */
 typedef struct twin_saved_files {
     const twin_source *sources;
     size_t count;

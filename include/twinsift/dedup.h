@@ -116,6 +116,18 @@ TWIN_API twin_status twin_dedup_audit_run(twin_dedup_audit *out, const twin_dedu
  * are kept. Each step writes a file; the result is that of twin_dedup_find(). Every step needs the signatures of all
  * shards. Jaccard similarity only, and without `excluded`. */
 
+/* The candidates of some of the bands; release with twin_candidates_free(). */
+typedef struct twin_candidates twin_candidates;
+TWIN_API twin_status twin_candidates_find(twin_candidates **out, const twin_collection *collection,
+                                          twin_similar_options options, twin_part part, twin_error *error);
+TWIN_API void twin_candidates_free(twin_candidates *candidates);
+
+/* Writes the candidates as a file, and reads the files of all parts, in any order. TWIN_EINVAL when a part is missing
+ * or repeated, or when the files belong to another collection. */
+TWIN_API twin_status twin_candidates_write(const twin_candidates *candidates, twin_sink sink, twin_error *error);
+TWIN_API twin_status twin_candidates_read(twin_candidates **out, const twin_collection *collection,
+                                          twin_saved_files saved, twin_error *error);
+
 /* The similar pairs of one part, or of all; release them with twin_matches_free(). */
 typedef struct twin_matches twin_matches;
 TWIN_API void twin_matches_free(twin_matches *matches);

@@ -19,6 +19,7 @@
 #include "collection/contents.h"
 #include "dedup/decision.h"
 #include "dedup/preference.h"
+#include "dedup/step_file.h"
 #include "join/join_private.h"
 #include "join/matches.h"
 #include "join/similar_private.h"
@@ -328,7 +329,9 @@ static twin_status match(twin_matches *out, const twin_collection *collection, t
         status = decision_init(&decision, collection, &complete, error);
     else
         return status;
-    decision.part = (struct twin__engine_part){ candidates, part };
+    decision.part = (struct twin__engine_part){ &candidates->found, part };
+    if (status == TWIN_OK && (candidates->part.of > 1 || candidates->documents != decision.documents))
+        status = twin__fail(error, TWIN_EINVAL, "the candidates are not all those of this collection");
     if (status == TWIN_OK)
         status = search(&decision, &counts, error);
     if (status == TWIN_OK) {

@@ -7,8 +7,8 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "collection/contents.h"
+#include "dedup/step_file.h"
 #include "join/matches.h"
-#include "join/step_file.h"
 
 static const char MAGIC[] = "TWINPRS2";
 
@@ -105,14 +105,6 @@ static twin_status read_part(void *context, struct twin__checked_stream *stream)
     return status == TWIN_OK ? get_matches(context, stream) : status;
 }
 
-static int by_documents(const void *a, const void *b)
-{
-    const twin_match *x = a, *y = b;
-    if (x->a != y->a)
-        return x->a < y->a ? -1 : 1;
-    return (x->b > y->b) - (x->b < y->b);
-}
-
 static twin_status read_all(twin_matches *out, twin_dedup_options *rule, twin_buffer *field,
                             const twin_collection *collection, twin_saved_files saved, twin_error *error)
 {
@@ -124,8 +116,8 @@ static twin_status read_all(twin_matches *out, twin_dedup_options *rule, twin_bu
     if (status != TWIN_OK)
         return twin__fail_status(error, status);
     status = twin__step_read_all(saved, &kind, read_part, &reading, error);
-    if (status == TWIN_OK && out->count) /* without pairs there is no array */
-        qsort(out->items, out->count, sizeof *out->items, by_documents);
+    if (status == TWIN_OK)
+        twin__matches_sort(out);
     return status;
 }
 

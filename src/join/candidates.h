@@ -36,14 +36,6 @@ struct twin__bands_found {
 };
 void twin__bands_found_clear(struct twin__bands_found *found);
 
-/* The candidates of some or all bands of a collection. */
-struct twin_candidates {
-    twin_part part;
-    uint64_t fingerprint; /* of the collection */
-    size_t documents;     /* of it */
-    struct twin__bands_found found;
-};
-
 /* Bands from `first` up to but without `end`; both 0: all. */
 struct twin__band_range {
     size_t first, end;
@@ -58,10 +50,10 @@ twin_status twin__bands_find(struct twin__bands_found *out, const struct twin__p
 twin_status twin__candidates_from_found(struct twin__band_candidates *out, struct twin__bands_found *found,
                                         const struct twin__provider *provider);
 
-/* The same for one part of the documents (candidate_parts.c): those connected by candidates or a group are in the same
- * part, so that each part can be joined by itself. `seen` is counted in the first. */
-twin_status twin__candidates_of_part(struct twin__band_candidates *out, twin_candidates *candidates, twin_part part,
-                                     const struct twin__provider *provider);
+/* The same for one part of the documents: those connected by candidates or a group are in the same part, so that each part
+ * can be joined by itself. `seen` is counted in the first. */
+twin_status twin__candidates_of_part(struct twin__band_candidates *out, struct twin__bands_found *found,
+                                     twin_part part, const struct twin__provider *provider);
 
 /* From bands to candidates: lists the pairs that share a band and pass the gate. With `groups`, documents connected by large
  * buckets are listed as groups, and pairs within a loose group are left out. */

@@ -118,8 +118,8 @@ static twin_status limit_pairs(struct run *run)
 
 static twin_status find_candidates(struct run *run)
 {
-    if (run->part.candidates)
-        return twin__candidates_of_part(&run->candidates, run->part.candidates, run->part.part, run->provider);
+    if (run->part.found)
+        return twin__candidates_of_part(&run->candidates, run->part.found, run->part.part, run->provider);
     return run->options->method == TWIN_METHOD_FOREST
                ? candidates_from_forest(&run->candidates, run->provider, &run->gate, run->options)
                : twin__candidates_from_bands(&run->candidates, run->provider, &run->gate, run->options,
@@ -410,8 +410,6 @@ twin_status twin__engine_find_part(twin_matches *out, twin_similar_counts *count
                                    const struct twin__deciding_options *options, struct twin__engine_part part,
                                    twin_error *error)
 {
-    if (part.candidates && (part.candidates->part.of > 1 || part.candidates->documents != provider->count))
-        return twin__fail(error, TWIN_EINVAL, "the candidates are not all those of this collection");
     struct run run = { .provider = provider,
                        .options = options->search,
                        .out = out,

@@ -2,7 +2,6 @@
  *
  *   engine.c          from a provider to its similar pairs
  *   candidates.c      pair lists; candidates from bands
- *   candidate_parts.c candidates of some of the bands, or of some of the documents, and files of them
  *   minhash_forest.c  candidates from a forest
  *   gate.c            which candidates are worth comparing
  *   verify.c          compares them
@@ -158,7 +157,7 @@ struct twin__deciding_options {
  * before, which are used up: then only those of one part. Documents connected by candidates are in the same part, so
  * that each part can be joined by itself. NULL: they are found here, and it is the whole. */
 struct twin__engine_part {
-    twin_candidates *candidates;
+    struct twin__bands_found *found;
     twin_part part;
 };
 twin_status twin__engine_find_part(twin_matches *out, twin_similar_counts *counts,

@@ -1,7 +1,7 @@
 /* shards.c — the gate, sketches, edges and groups for engines that move rows themselves.
  *
  * What the join does with a bucket of bands is repeated here on rows: the pairs of a small one pass the gate or not, and the
- * documents of a large one are united (groups.c). Sketches have four bits of each slot, so that some pairs pass that
+ * documents of a large one are united (join/groups.c). Sketches have four bits of each slot, so that some pairs pass that
  * signatures would stop, which makes groups larger but never wrong. */
 #include <twinsift/shards.h>
 
@@ -12,9 +12,8 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "base/stages.h"
-#include "join/groups.h"
+#include "join/candidates.h"
 #include "join/items.h"
-#include "join/join_private.h"
 #include "kernels/sort.h"
 
 enum { HELD = TWIN__LARGE_BUCKET - 1 };

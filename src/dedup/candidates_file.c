@@ -1,21 +1,19 @@
-/* candidate_parts.c — the candidates of some of the bands, files of them, and those of all parts put together.
+/* candidates_file.c — the candidates of some of the bands, files of them, and those of all parts put together.
  *
  * A part has the candidate pairs of its bands and, for large buckets, which documents they connect and how many of
  * their pairs pass the gate. Read together, pairs are lists one after the other, with repeats, and connections are united: what all
  * bands at once would have given, once the engine has sorted it. */
-#include "join/candidates.h"
+#include <twinsift/dedup.h>
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/array.h"
 #include "base/error.h"
-#include "base/random.h"
 #include "base/stages.h"
 #include "collection/contents.h"
-#include "join/join_private.h"
+#include "dedup/step_file.h"
 #include "join/similar_private.h"
-#include "join/step_file.h"
 
 static const char MAGIC[] = "TWINCND3";
 
@@ -252,63 +250,4 @@ twin_status twin_candidates_read(twin_candidates **out, const twin_collection *c
     else
         twin_candidates_free(candidates);
     return status;
-}
-
-/* ---- parts of the documents ---- */
-
-/* Unites documents that are candidates or in one group. */
-static void unite_candidates(uint32_t *group, const struct twin__band_candidates *candidates)
-{
-    for (size_t i = 0; i < candidates->pairs.count; i++)
-        twin__union_join(group, twin__pair_low(candidates->pairs.items[i]),
-                         twin__pair_high(candidates->pairs.items[i]));
-    const struct twin__groups *loose = &candidates->loose; /* each dense group is in one of them */
-    for (size_t i = 0; i < loose->count; i++)
-        for (size_t k = 1; k < loose->items[i].count; k++)
-            twin__union_join(group, loose->documents[loose->items[i].begin],
-                             loose->documents[loose->items[i].begin + k]);
-}
-
-/* Which part a document is in depends on the first of those it is united with. */
-static bool is_of_part(uint32_t *group, twin_part part, uint32_t document)
-{
-    uint64_t seed = twin__union_root(group, document);
-    return part.of == 0 || twin__random_below(&seed, part.of) == part.number;
-}
-
-static void keep_groups(struct twin__groups *groups, uint32_t *group, twin_part part)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < groups->count; i++)
-        if (is_of_part(group, part, groups->documents[groups->items[i].begin]))
-            groups->items[kept++] = groups->items[i];
-    groups->count = kept;
-}
-
-static void keep_part(struct twin__band_candidates *candidates, uint32_t *group, twin_part part)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < candidates->pairs.count; i++)
-        if (is_of_part(group, part, twin__pair_low(candidates->pairs.items[i])))
-            candidates->pairs.items[kept++] = candidates->pairs.items[i];
-    candidates->pairs.count = kept;
-    keep_groups(&candidates->loose, group, part);
-    keep_groups(&candidates->dense, group, part);
-}
-
-twin_status twin__candidates_of_part(struct twin__band_candidates *out, twin_candidates *candidates, twin_part part,
-                                     const struct twin__provider *provider)
-{
-    twin_status status = twin__candidates_from_found(out, &candidates->found, provider);
-    uint32_t *group = malloc((provider->count + 1) * sizeof *group);
-    if (status == TWIN_OK && group) {
-        for (size_t i = 0; i < provider->count; i++)
-            group[i] = (uint32_t)i;
-        unite_candidates(group, out);
-        keep_part(out, group, part);
-        if (part.number > 0)
-            out->seen = 0; /* all parts have the same, and their counts are added */
-    }
-    free(group);
-    return status == TWIN_OK && !group ? TWIN_ENOMEM : status;
 }

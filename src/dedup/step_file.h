@@ -2,12 +2,21 @@
  *
  * A file belongs to one collection, by its fingerprint, and has one part of the work; those of all parts are read
  * together. */
-#ifndef TWIN_JOIN_STEP_FILE_H
-#define TWIN_JOIN_STEP_FILE_H
+#ifndef TWIN_DEDUP_STEP_FILE_H
+#define TWIN_DEDUP_STEP_FILE_H
 
-#include <twinsift/similar.h>
+#include <twinsift/dedup.h>
 
 #include "base/checked_stream.h"
+#include "join/candidates.h"
+
+/* The candidates of some or all bands of a collection. */
+struct twin_candidates {
+    twin_part part;
+    uint64_t fingerprint; /* of the collection */
+    size_t documents;     /* of it */
+    struct twin__bands_found found;
+};
 
 /* A kind of files, of one collection. */
 struct twin__step_files {

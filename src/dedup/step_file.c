@@ -1,5 +1,5 @@
 /* step_file.c — what the files of the steps have in common. */
-#include "join/step_file.h"
+#include "dedup/step_file.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
