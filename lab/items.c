@@ -29,7 +29,7 @@ enum { LONGEST = 50 };
 /* Ten characters per random number. */
 static size_t draw_string(char *out, uint64_t *state)
 {
-    static const char letters[64] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._";
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._";
     size_t length = 1 + draw_below(state, LONGEST);
     uint64_t bits = 0;
     for (size_t i = 0; i < length; i++, bits >>= 6) {

@@ -29,7 +29,7 @@ same()
     compared=$((compared + 1))
 }
 
-configure_foreign build/arm
+configure_foreign build/arm -DTWIN_WERROR=ON
 tests=(hash minhash text shingle signer scheme bands bloom bloom_file edit diff sort)
 for file in tests/kernels/test_kernels_*.c; do
     name=${file##*/test_}

@@ -36,7 +36,7 @@ like_here()
     fi
 }
 
-configure_foreign build/s390x -DTWIN_MAIL=OFF -DTWIN_SERVE=OFF -DTWIN_WERROR=OFF
+configure_foreign build/s390x -DTWIN_MAIL=OFF -DTWIN_SERVE=OFF
 # Left out: test_bands, whose truth is from words as they are in memory, and test_minhash, which takes too long here.
 tests=(hash text shingle signer scheme edit diff sort)
 for file in tests/kernels/test_kernels_*.c; do

@@ -22,7 +22,7 @@ class Twinsift < Formula
 
   def install
     system "cmake", "-S", ".", "-B", "build/brew", "-G", "Ninja", "-DTWIN_FARMHASH=OFF", "-DTWIN_LAB=OFF",
-           "-DTWIN_TESTS=OFF", "-DTWIN_BENCH=OFF", "-DTWIN_WERROR=OFF", *std_cmake_args
+           "-DTWIN_TESTS=OFF", "-DTWIN_BENCH=OFF", *std_cmake_args
     system "cmake", "--build", "build/brew"
     system "cmake", "--install", "build/brew"
   end

@@ -148,11 +148,12 @@ static void run_pthreads(struct loop *loop, int workers)
 static void run_openmp(struct loop *loop, int workers)
 {
     sigset_t before;
+    pthread_t caller = pthread_self();
     twin__thread_hold_signals(&before);
 #pragma omp parallel num_threads(workers)
     {
-#pragma omp master
-        pthread_sigmask(SIG_SETMASK, &before, NULL);
+        if (pthread_equal(pthread_self(), caller))
+            pthread_sigmask(SIG_SETMASK, &before, NULL);
         take_pieces(loop);
     }
 }

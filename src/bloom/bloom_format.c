@@ -50,7 +50,7 @@ enum {
     ALIGNMENT = 64
 };
 
-static const char MAGIC[8] = "TWBLOOM\n";
+static const char MAGIC[8] = { 'T', 'W', 'B', 'L', 'O', 'O', 'M', '\n' };
 
 /* ---- the header ---- */
 

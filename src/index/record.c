@@ -36,7 +36,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-static const char MAGIC[8] = "TWINDEX\n";
+static const char MAGIC[8] = { 'T', 'W', 'I', 'N', 'D', 'E', 'X', '\n' };
 static const char HASH_CHECK[] = "twinsift index: is this the same hash?";
 
 uint32_t twin__index_check_of(const void *record, size_t length)

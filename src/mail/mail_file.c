@@ -75,7 +75,7 @@ static const char *const names[] = {
 const struct twin__store_schema twin__mail_schema = { "a mail model", tables, sizeof tables / sizeof tables[0],
                                                       names };
 
-static const char MAGIC[8] = "TWINMAIL";
+static const char MAGIC[8] = { 'T', 'W', 'I', 'N', 'M', 'A', 'I', 'L' };
 static const char HASH_CHECK[] = "twinsift mail: is this the same hash?";
 
 enum {

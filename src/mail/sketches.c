@@ -25,7 +25,7 @@
 #include "mail/file_private.h"
 #include "mail/mail_private.h"
 
-static const char MAGIC[8] = "TWINSKET";
+static const char MAGIC[8] = { 'T', 'W', 'I', 'N', 'S', 'K', 'E', 'T' };
 static const char KEY_CHECK[] = "twinsift sketches: is this the same key?";
 
 enum {
