@@ -249,11 +249,11 @@ double twin__weigh_opening(const twin_mail_evidence *evidence, const struct twin
            together(&opening, bound);
 }
 
-double twin__known_share(const struct twin__mail_label *label, const struct twin__mail_item *item)
+double twin__known_share(const struct twin__mail_label *label, const struct twin__mail_item *item, float least)
 {
     const struct twin__linear_cell *cells = label->content[TWIN__BY_ALL].cells;
     uint32_t count = item->features.counts[TWIN__SEEN_WORDS], known = 0;
     for (uint32_t i = 0; i < count; i++)
-        known += cells[item->features.places[TWIN__SEEN_WORDS][i]].squares > 0;
+        known += cells[item->features.places[TWIN__SEEN_WORDS][i]].squares > least;
     return count ? (double)known / count : 1;
 }

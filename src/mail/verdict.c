@@ -15,7 +15,7 @@ static const double TRUSTED = -2;
 
 /* From what score on another label than spam is likely, and how much more it takes for the unknown share of the words. Measured
  * by twinsift-lab mail-labels. */
-static const double LIKELY = 0.2, UNKNOWN_IN_FOLDERS = 10;
+static const double LIKELY = 0.1, UNKNOWN_IN_FOLDERS = 7;
 
 /* Messages learnt, after which it is known how much of one is usually known. */
 static const double ESTABLISHED = 1000, ESTABLISHED_IN_FOLDERS = 200;
@@ -66,7 +66,7 @@ static const twin_mail_step_info steps[TWIN_MAIL_STEPS] = {
                             0.7 },
     [TWIN_MAIL_UNKNOWN_WORDS] = { "unknown",
                                   "Less of its words is known than of most mail, and grounds do not make up for it, "
-                                  "20 times that share; of labels other than spam 10 times what is unknown: unsure.",
+                                  "20 times that share; of labels other than spam 7 times what is unknown: unsure.",
                                   20 },
     [TWIN_MAIL_OPENING] = { "opening",
                             "It seems good, but its headers and first 50 words have a score above .25: unsure.",
@@ -154,12 +154,13 @@ static bool has_no_grounds(const struct judged *j)
  * one most, be it by chance. */
 static bool is_unknown(const struct judged *j)
 {
-    double learnt = (double)j->model->learnt, known = twin__model_known(j->model, j->item);
+    double learnt = (double)j->model->learnt;
     if (!j->is_above || !by_scores(j))
         return false;
     if (!is_spam(j->best))
         return !(j->best->score >
-                 LIKELY + UNKNOWN_IN_FOLDERS * (1 - known) * fmin(learnt / ESTABLISHED_IN_FOLDERS, 1));
+                 LIKELY + UNKNOWN_IN_FOLDERS * (1 - j->verdict->known) * fmin(learnt / ESTABLISHED_IN_FOLDERS, 1));
+    double known = twin__model_known(j->model, j->item);
     double missing = fmax(j->model->usually_known - known, 0) * fmin(learnt / ESTABLISHED, 1);
     double wanted = steps[TWIN_MAIL_GROUNDS].figure + steps[TWIN_MAIL_UNKNOWN_WORDS].figure * missing;
     return missing > 0 && !(j->best->grounds > wanted);
@@ -321,24 +322,41 @@ double twin__model_known(const struct twin__model *model, const struct twin__mai
     double most = 0;
     for (unsigned i = 0; i < model->label_count; i++)
         if (twin__label_learns(&model->labels[i]))
-            most = fmax(most, twin__known_share(&model->labels[i], item));
+            most = fmax(most, twin__known_share(&model->labels[i], item, 0));
     return most;
 }
 
-/* Words share places, so that some pass for known by chance: as many as places are taken, of which a few are looked at. Where
- * nearly all are, nothing can be said. */
-static double known_truly(const struct twin__model *model, double share)
+/* How much a usual place was taught: the median of the first few. It is 0 as long as most places were taught nothing. */
+static float usual_squares(const struct twin__linear_cell *cells)
+{
+    enum { FEW = 15 };
+    float sorted[FEW];
+    for (int i = 0; i < FEW; i++) {
+        int k = i;
+        for (; k > 0 && sorted[k - 1] > cells[i + 1].squares; k--)
+            sorted[k] = sorted[k - 1];
+        sorted[k] = cells[i + 1].squares;
+    }
+    return sorted[FEW / 2];
+}
+
+/* Words share places, so that some pass for known by chance: as many as there are places that were taught more than a usual one,
+ * of which a few are looked at. */
+static double known_truly(const struct twin__model *model, const struct twin__mail_item *item)
 {
     double most = 0;
     for (unsigned i = 0; i < model->label_count; i++) {
         const struct twin__linear_cell *cells = model->labels[i].content[TWIN__BY_ALL].cells;
-        unsigned taken = 0;
-        for (unsigned place = 1; cells && place <= TWIN__MAIL_LOOKED_AT; place++)
-            taken += cells[place].squares > 0;
-        most = fmax(most, (double)taken / TWIN__MAIL_LOOKED_AT);
+        if (!twin__label_learns(&model->labels[i]))
+            continue;
+        float least = usual_squares(cells);
+        unsigned taught = 0;
+        for (unsigned place = 1; place <= TWIN__MAIL_LOOKED_AT; place++)
+            taught += cells[place].squares > least;
+        double unknown = 1 - twin__known_share(&model->labels[i], item, least);
+        most = fmax(most, 1 - unknown / (1 - fmin((double)taught / TWIN__MAIL_LOOKED_AT, 0.9)));
     }
-    static const double NEARLY_ALL = 0.95;
-    return most > NEARLY_ALL ? share : fmax(1 - (1 - share) / (1 - most), 0);
+    return most;
 }
 
 void twin__model_judge(twin_mail_verdict *out, struct twin__label_score *scores, const struct twin__model *model,
@@ -349,7 +367,7 @@ void twin__model_judge(twin_mail_verdict *out, struct twin__label_score *scores,
     out->score = 0.5;
     out->threshold = twin__thresholds_first().above;
     out->step = TWIN_MAIL_NOTHING;
-    out->known = known_truly(model, twin__model_known(model, item));
+    out->known = known_truly(model, item);
     twin__find_evidence(&found, model, item, method);
     gather(out, &found, model, item, method, trusted);
     if (scores)

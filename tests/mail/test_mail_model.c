@@ -96,6 +96,40 @@ static void a_verdict_does_not_depend_on_the_one_before(void **unused)
     twin_mail_close(mail);
 }
 
+/* Words that nobody else has. */
+static const twin_message *message_of_words(uint64_t number, int words)
+{
+    static char text[1 << 16];
+    uint64_t state = number;
+    int n = snprintf(text, sizeof text, "From: a%d@example.org\n\n", (int)number);
+    for (int i = 0; i < words; i++)
+        n += snprintf(text + n, sizeof text - (size_t)n, "w%08x\n", (unsigned)twin__random_next(&state));
+    return read_bytes(text, (size_t)n);
+}
+
+/* When every place of the table was taught something, words that were never learnt share places with others. */
+static void what_is_not_known_is_said_however_much_was_learnt(void **unused)
+{
+    (void)unused;
+    twin_mail *mail = make((twin_mail_options){ 0 });
+    twin_mail_verdict verdict;
+    for (uint64_t i = 0; i < 300; i++) {
+        learn(mail, i, true);
+        learn(mail, i, false);
+        assert_int_equal(twin_mail_learn(NULL, mail, message_of_words(i, 5000), i % 2 ? "spam" : "ham", 1000, NULL),
+                         TWIN_OK);
+        if (i % 100 < 99)
+            continue;
+        /* The share of usual places is counted on 512: a standard error of .022, of what is known twice that. */
+        assert_int_equal(
+            twin_mail_check(&verdict, mail, message_of_words(999, 5000), (twin_mail_check_options){ 0 }, NULL),
+            TWIN_OK);
+        assert_true(verdict.known < 0.15);
+        assert_true(check(mail, 999, false).known > 0.9);
+    }
+    twin_mail_close(mail);
+}
+
 /* A table of offers: `rows` of them, with words and links that are new in each message. */
 static const twin_message *page_of(uint64_t number, int rows)
 {
@@ -409,6 +443,7 @@ int main(void)
         cmocka_unit_test(learning_twice_changes_nothing),
         cmocka_unit_test(a_header_more_is_the_same_message),
         cmocka_unit_test(a_verdict_does_not_depend_on_the_one_before),
+        cmocka_unit_test(what_is_not_known_is_said_however_much_was_learnt),
         cmocka_unit_test(the_same_template_is_known),
         cmocka_unit_test(a_correction_turns_the_message_and_its_copies),
         cmocka_unit_test(what_is_forgotten_is_nobodys_lookalike),
