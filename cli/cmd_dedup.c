@@ -384,6 +384,10 @@ static bool write_and_update(struct run *run)
     }
     if (!request->output)
         end_dedup_stage(&run->how, &run->since, "writing", bytes);
+    if (!output_standard_sync()) {
+        output_file_abandon(&journal);
+        return false;
+    }
     bool done = update_finish(&journal, &run->update);
     end_dedup_stage(&run->how, &run->since, "updating", 0);
     return done;

@@ -234,6 +234,8 @@ void free_names(char **names, const twin_input *input);
  *     and groups                                                "began"          batches     "done"            removed
  *     └── dedup_outputs_finish() ─┘ └───────────────────────── update_finish() ──────────────────────────────────────┘
  *
+ * Standard output is one of the outputs where the shell has sent it to a file (output_standard_sync()).
+ *
  * The journal, INDEX-update-RUN.jsonl (below), has the documents that are to be added, and says what the outputs
  * are. Whether the process is killed or the machine stops,
  *

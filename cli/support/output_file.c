@@ -359,6 +359,19 @@ bool output_folder_sync(const char *path)
            refuse("%s: its folder could not be put on the disk: %s", path, strerror(errno));
 }
 
+bool output_standard_sync(void)
+{
+    struct stat known;
+    if (fstat(STDOUT_FILENO, &known) != 0 || !S_ISREG(known.st_mode))
+        return true;
+    char *path = realpath("/dev/stdout", NULL); /* NULL: it has none, or not any more */
+    bool good = (fflush(stdout) == 0 && fsync(STDOUT_FILENO) == 0) ||
+                refuse("standard output could not be written: %s", strerror(errno));
+    good = good && (!path || output_folder_sync(path));
+    free(path);
+    return good;
+}
+
 /* Whether a file comes from the folder of another. */
 static bool in_same_folder(const char *a, const char *b)
 {

@@ -43,6 +43,9 @@ bool output_file_finish(struct output_file *output);
  * false the error has been reported. */
 bool output_folder_sync(const char *path);
 
+/* Puts standard output on the disk, and its name, if the shell has sent it to a file. On false the error has been reported. */
+bool output_standard_sync(void);
+
 /* From now on nothing is put on the disk before it gets its name: --no-sync. */
 void output_files_leave_to_system(void);
 

@@ -43,8 +43,8 @@ prepared()
     umount disk
 }
 nothing() { :; }
-# crashes CHECK ARGUMENT...: runs the program in the disk with these arguments. Of each copy CHECK is called, in it, with
-# "ended" or the number of the event.
+# crashes CHECK ARGUMENT...: runs the program in the disk with these arguments; standard output goes to the file standard.
+# Of each copy CHECK is called, in it, with "ended" or the number of the event.
 crashes()
 {
     local check=$1 variant at hook
@@ -57,7 +57,8 @@ crashes()
         mkdir images
         hook="cp --sparse=always $folder/image $folder/images/\$TWIN_SYNC_EVENT"
         [ $variant = lazy ] || hook="echo >>$folder/disk/other; sync $folder/disk/other; $hook"
-        (cd disk && TWIN_SYNC_HOOK=$hook TWIN_SYNC_LOG=$folder/log LD_PRELOAD=$TWINSIFT_SYNC_LOG "$TWINSIFT" "$@") ||
+        (cd disk && TWIN_SYNC_HOOK=$hook TWIN_SYNC_LOG=$folder/log LD_PRELOAD=$TWINSIFT_SYNC_LOG \
+            "$TWINSIFT" "$@" >standard) ||
             fail "$*: status $?"
         cp --sparse=always image images/ended
         umount disk
@@ -88,6 +89,16 @@ check_update()
 }
 prepared before_update
 crashes check_update "${update[@]}"
+
+# To standard output it cannot be given again: what the index has, or will have, is there.
+check_standard()
+{
+    [ "$1" != ended ] || contents w.twin | cmp - ../whole/w.contents || lacks "what was reported as done is not there"
+    { [ -z "$(contents w.twin 2>/dev/null)" ] && ! ls w.twin-update-* >/dev/null 2>&1; } || cmp standard ../whole/w.out ||
+        lacks "documents are in the index, and not in the output"
+}
+prepared before_update
+crashes check_standard dedup -q --update w.twin a.jsonl b.jsonl
 
 # ---- -o: the output is the old one or the new one, whole
 

@@ -117,6 +117,14 @@ fi
 update=(dedup -q --update w.twin both.jsonl -o o/w.out --groups o/w.groups)
 contents() { "$TWINSIFT" index export "$1" | sort; }
 fresh() { rm -f w.twin* o/w.*; cp empty.twin w.twin; }
+# Standard output is an output too, where the shell has sent it to a file.
+for redirected in "" "-o /dev/stdout" "-o o/w.out --groups -"; do
+    fresh
+    # shellcheck disable=SC2086
+    logged dedup -q --update w.twin both.jsonl $redirected >o/w.standard || fail "dedup --update $redirected >FILE"
+    in_order "dedup --update $redirected >FILE" "^sync $folder/o/w.standard$" "^sync $folder/o$" \
+        '^name .*/w.twin-update-[0-9a-f]*.jsonl$' '^write .*/w.twin$'
+done
 fresh
 logged "${update[@]}" || fail "dedup --update"
 durable "dedup --update"
