@@ -1,5 +1,5 @@
 /* fuzz_json_in.c — any bytes as the JSON of a request. What is read lies in the room that was reserved; a string that
- * is written again, with escapes, is read as the same; an error has a place within the text. */
+ * is written again, with escapes, is read as the same; an error has a place within the text; values can be passed over. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,7 +70,12 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
     };
     struct json_error error = { 0 };
     twin_buffer room = { 0 };
+    const struct json_field others = { NULL, JSON_OTHERS, NULL, NULL };
+    bool is_object = json_read(&error, &room, whole, &others, 1);
+    demand(is_object || (error.message[0] && error.offset <= size));
+    error = (struct json_error){ 0 };
     if (json_read(&error, &room, whole, fields, sizeof fields / sizeof fields[0])) {
+        demand(is_object); /* what is read can also be passed over */
         demand(isfinite(number) && (!given[5] || (isfinite(point.similarity) && isfinite(point.probability))));
         if (given[0]) {
             check_text(text, &room, size);

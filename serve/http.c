@@ -420,14 +420,15 @@ static bool has_lines(const struct transfer *transfer)
     return transfer->exchange.content == CONTENT_LINES && transfer->exchange.route->line;
 }
 
+static const char TOO_LONG[] = "the request is longer than this server takes";
+
 static bool check_length(struct transfer *transfer)
 {
     const char *length = header_of(transfer, "Content-Length");
     bool any = has_lines(transfer) || !length;
     if (any || strtoull(length, NULL, 10) <= (transfer->exchange.route->takes ? transfer->http->options.max_body : 0))
         return true;
-    exchange_fail(&transfer->exchange, MHD_HTTP_CONTENT_TOO_LARGE, "length",
-                  "the request is longer than this server takes");
+    exchange_fail(&transfer->exchange, MHD_HTTP_CONTENT_TOO_LARGE, "length", TOO_LONG);
     return false;
 }
 
@@ -619,26 +620,43 @@ bool exchange_charge(struct exchange *exchange, size_t bytes)
     return charge(transfer->http, &transfer->kept, bytes);
 }
 
+/* Clients read answers when they have sent all: until the deadline, what still comes is passed over. */
+static enum MHD_Result refuse_body(struct transfer *transfer, unsigned status, const char *code, const char *sentence)
+{
+    struct exchange *exchange = &transfer->exchange;
+    atomic_fetch_sub(&transfer->http->body_bytes, transfer->charged);
+    transfer->charged = 0;
+    twin_buffer_clear(&transfer->body);
+    exchange->line_begin = (size_t)ftello(exchange->out); /* of NDJSON, what is done stays */
+    exchange->line_number += exchange->line_number > 0;   /* the next one is meant */
+    exchange_fail(exchange, status, code, sentence);
+    transfer->is_done = transfer->refused = true;
+    return MHD_YES;
+}
+
 /* A block is handed over before new bytes are taken, which come again when it is done: where a body is chunked, libmicrohttpd
  * would else give us the next chunk at once, while the exchange is another thread's. */
 static enum MHD_Result take_body(struct transfer *transfer, const char *bytes, size_t *length)
 {
     bool lines = has_lines(transfer);
-    bool more = transfer->body.length + *length > transfer->charged;
-    if (transfer->is_done) { /* a pool was full in the middle of lines: nothing more is read */
+    size_t taken = *length;
+    bool more = transfer->body.length + taken > transfer->charged;
+    if (transfer->is_done) { /* it was refused, or a pool was full in the middle of lines: nothing more is read */
         *length = 0;
         return MHD_YES;
     }
     if (transfer->has_line && transfer->body.length >= BLOCK_BYTES)
         return hand_over(transfer);
-    if (transfer->body.length + *length > transfer->http->options.max_body + (lines ? BLOCK_BYTES : 0))
-        return MHD_NO; /* a chunked body, or a line, without end */
-    if (more && !charge(transfer->http, &transfer->charged, *length))
-        return MHD_NO;
-    if (twin_buffer_append(&transfer->body, bytes, *length) != TWIN_OK)
-        return MHD_NO;
-    transfer->has_line |= lines && memchr(bytes, '\n', *length);
     *length = 0;
+    if (transfer->body.length + taken > transfer->http->options.max_body + (lines ? BLOCK_BYTES : 0))
+        return refuse_body(transfer, MHD_HTTP_CONTENT_TOO_LARGE, "length", /* it is chunked, or of one line */
+                           lines ? "a line is longer than this server takes" : TOO_LONG);
+    if (more && !charge(transfer->http, &transfer->charged, taken))
+        return refuse_body(transfer, MHD_HTTP_SERVICE_UNAVAILABLE, "memory",
+                           "out of memory for the bodies of all requests; try again later");
+    if (twin_buffer_append(&transfer->body, bytes, taken) != TWIN_OK)
+        return MHD_NO;
+    transfer->has_line |= lines && memchr(bytes, '\n', taken);
     return MHD_YES;
 }
 

@@ -1,7 +1,8 @@
 /* json_in.c — objects of known fields.
  *
- * One pass, without recursion: lists are of strings or numbers only. Strings are never longer unescaped than as they
- * are written, so that room for the whole text is reserved once and what was read never moves. */
+ * One pass, without recursion: lists are of strings or numbers only, and what is passed over is followed by a stack of
+ * bits. Strings are never longer unescaped than as they are written, so that room for the whole text is reserved once
+ * and what was read never moves. */
 #include "json_in.h"
 
 #include <ctype.h>
@@ -253,6 +254,73 @@ static bool read_point(twin_plan_point *out, struct scan *scan)
            read_number(&out->probability, scan) && expect(scan, ']');
 }
 
+/* ---- values that nobody wants */
+
+enum { MOST_NESTED = 64 }; /* bits of a stack */
+
+static bool skip_word(struct scan *scan, const char *word)
+{
+    size_t length = strlen(word);
+    if (scan->length - scan->at < length || memcmp(scan->bytes + scan->at, word, length) != 0)
+        return wrong(scan, scan->at, "expected a value");
+    scan->at += length;
+    return true;
+}
+
+static bool skip_name(struct scan *scan)
+{
+    twin_text name;
+    return read_text(&name, scan) && expect(scan, ':');
+}
+
+/* A value that is no list and no object. */
+static bool skip_plain(struct scan *scan)
+{
+    twin_text text;
+    switch (peek(scan)) {
+    case '"': return read_text(&text, scan);
+    case 't': return skip_word(scan, "true");
+    case 'f': return skip_word(scan, "false");
+    case 'n': return skip_word(scan, "null");
+    default: return scan_number(&text, scan) || wrong(scan, scan->at, "expected a value");
+    }
+}
+
+/* Any value. The bit of a depth is set where an object is open, not a list. */
+static bool skip_value(struct scan *scan)
+{
+    uint64_t objects = 0;
+    unsigned depth = 0;
+    for (;;) {
+        int c = peek(scan);
+        if (c == '{' || c == '[') {
+            if (depth == MOST_NESTED)
+                return wrong(scan, scan->at, "lists and objects are nested more than %d deep", MOST_NESTED);
+            objects = objects << 1 | (c == '{');
+            depth++;
+            scan->at++;
+            if (peek(scan) != (c == '{' ? '}' : ']')) {
+                if (c == '{' && !skip_name(scan))
+                    return false;
+                continue;
+            }
+        } else if (!skip_plain(scan)) {
+            return false;
+        }
+        while (depth && peek(scan) == (objects & 1 ? '}' : ']')) {
+            scan->at++;
+            objects >>= 1;
+            depth--;
+        }
+        if (depth == 0)
+            return true;
+        if (!expect(scan, ',') || ((objects & 1) && !skip_name(scan)))
+            return false;
+    }
+}
+
+/* ---- objects */
+
 static bool read_value(const struct json_field *field, struct scan *scan)
 {
     switch (field->kind) {
@@ -263,11 +331,10 @@ static bool read_value(const struct json_field *field, struct scan *scan)
     case JSON_FLAG: return read_flag(field->value, scan);
     case JSON_TEXTS: return read_texts(field->value, scan);
     case JSON_POINT: return read_point(field->value, scan);
+    case JSON_OTHERS: break;
     }
     return false;
 }
-
-/* ---- objects */
 
 enum { MOST_FIELDS = 32 };
 
@@ -278,11 +345,13 @@ static bool read_member(bool seen[MOST_FIELDS], struct scan *scan, const struct 
     size_t begin = scan->at, i = 0;
     if (!read_text(&name, scan))
         return false;
-    while (i < count &&
+    while (i < count && fields[i].kind != JSON_OTHERS &&
            (strlen(fields[i].name) != name.length || memcmp(fields[i].name, name.bytes, name.length) != 0))
         i++;
     if (i == count)
         return wrong(scan, begin, "no field of this name is known here");
+    if (fields[i].kind == JSON_OTHERS)
+        return expect(scan, ':') && skip_value(scan);
     if (seen[i])
         return wrong(scan, begin, "the field \"%s\" is there twice", fields[i].name);
     seen[i] = true;
@@ -314,7 +383,7 @@ bool json_read(struct json_error *error, twin_buffer *room, twin_text text, cons
     if (peek(&scan) >= 0)
         return wrong(&scan, scan.at, "something follows the object");
     for (size_t i = 0; i < count; i++)
-        if (!seen[i] && !fields[i].given)
+        if (!seen[i] && !fields[i].given && fields[i].kind != JSON_OTHERS)
             return wrong(&scan, text.length, "the field \"%s\" is missing", fields[i].name);
     return true;
 }

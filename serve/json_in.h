@@ -1,7 +1,8 @@
 /* json_in.h — the JSON objects of requests.
  *
  * A request is an object of known fields, whose values are strings, numbers, true and false, and lists of these. The
- * caller lists the fields it knows and where their values go; anything else is an error with its place. */
+ * caller lists the fields it knows and where their values go; anything else is an error with its place, unless the
+ * caller takes records of others, which have fields of their own. */
 #ifndef TWIN_SERVE_JSON_IN_H
 #define TWIN_SERVE_JSON_IN_H
 
@@ -15,6 +16,7 @@ enum json_kind {
     JSON_FLAG,   /* bool */
     JSON_TEXTS,  /* struct json_texts: a list of strings */
     JSON_POINT,  /* twin_plan_point: a list of two numbers */
+    JSON_OTHERS, /* last in the list, without a name: fields of other names, which are passed over */
 };
 
 struct json_name {

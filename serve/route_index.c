@@ -226,8 +226,8 @@ static void write_change(struct exchange *exchange, const twin_index_change *cha
     record_end(&record);
 }
 
-/* A document as it comes: JSON with what is wanted, or the text alone. */
-static bool read_document(twin_index_document *out, struct exchange *exchange, twin_text text, bool with_id)
+/* A document of a request, or the record of one on a line, with an id and perhaps with fields of others. */
+static bool read_document(twin_index_document *out, struct exchange *exchange, twin_text text, bool of_line)
 {
     uint64_t label = 0, time_given = 0;
     bool has_label, has_time = false;
@@ -235,17 +235,18 @@ static bool read_document(twin_index_document *out, struct exchange *exchange, t
     const struct json_field fields[] = { { "text", JSON_TEXT, &out->text, NULL },
                                          { "label", JSON_COUNT, &label, &has_label },
                                          { "time", JSON_COUNT, &time_given, &has_time },
-                                         { "id", JSON_NAME, &id, NULL } };
-    if (!read_json(exchange, text, fields, with_id ? 4 : 3))
+                                         { "id", JSON_NAME, &id, NULL },
+                                         { NULL, JSON_OTHERS, NULL, NULL } };
+    if (!read_json(exchange, text, fields, of_line ? 5 : 3))
         return false;
-    if (label > UINT32_MAX || (with_id && id.text.length == 0)) {
+    if (label > UINT32_MAX || (of_line && id.text.length == 0)) {
         exchange_fail(exchange, 400, "invalid",
                       label > UINT32_MAX ? "the label must be below 2^32" : "the id is empty");
         return false;
     }
     out->label = (uint32_t)label;
     out->time = has_time ? time_given : (uint64_t)time(NULL);
-    if (with_id) {
+    if (of_line) {
         out->id = id.text;
         out->id_is_number = id.is_number;
     }

@@ -172,9 +172,10 @@ void answer_mail_check_line(struct exchange *exchange, twin_text line)
     twin_text message;
     bool has_id = false;
     const struct json_field fields[] = { { "id", JSON_NAME, &id, &has_id },
-                                         { "message", JSON_TEXT, &message, NULL } };
+                                         { "message", JSON_TEXT, &message, NULL },
+                                         { NULL, JSON_OTHERS, NULL, NULL } };
     struct model_use use;
-    if (!read_json(exchange, line, fields, 2) || !take_model(&use, exchange))
+    if (!read_json(exchange, line, fields, 3) || !take_model(&use, exchange))
         return;
     check(exchange, &use, message, has_id ? &id : NULL);
     models_give_back(exchange->server->models, &use);

@@ -1,6 +1,7 @@
 /* route_pairs.c — the similar pairs and groups of documents that come with the request. */
 #include "server.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,16 +57,24 @@ static bool keep(struct exchange *exchange, struct documents *documents, twin_te
 
 void answer_pairs_line(struct exchange *exchange, twin_text line)
 {
+    char number[24];
     struct json_name id;
     twin_text text;
-    const struct json_field fields[] = { { "id", JSON_NAME, &id, NULL }, { "text", JSON_TEXT, &text, NULL } };
+    bool has_id = false;
+    const struct json_field fields[] = { { "id", JSON_NAME, &id, &has_id },
+                                         { "text", JSON_TEXT, &text, NULL },
+                                         { NULL, JSON_OTHERS, NULL, NULL } };
     if (!exchange->state) {
         exchange->state = calloc(1, sizeof(struct documents));
         exchange->free_state = free_documents;
     }
     struct documents *documents = exchange->state;
-    if (!documents || documents->failed || !read_json(exchange, line, fields, 2))
+    if (!documents || documents->failed || !read_json(exchange, line, fields, 3))
         return;
+    if (!has_id) { /* as the command calls it */
+        int length = snprintf(number, sizeof number, "%" PRIu64, exchange->line_number);
+        id = (struct json_name){ { number, (size_t)length }, false };
+    }
     bool many = documents->count == MOST_DOCUMENTS || documents->bytes + text.length > MOST_BYTES;
     if (!many && keep(exchange, documents, text, &id))
         return;

@@ -87,6 +87,7 @@ def indexes(server):
     check(server.request("DELETE", path, token=True).json["removed"] == 1, "and removed")
     refused(server.request("DELETE", path, token=True), 404, "document", "it is gone")
     many = "".join(json.dumps({"id": f"n{i}", "text": f"document {i} " * 9}) + "\n" for i in range(3000))
+    many = many.replace('{"id": "n7",', '{"title": ["a field", {"of": null}], "id": "n7",')
     answer = server.post("/v1/indexes/news/documents", many + '{"id":1}\n', LINES, token=True)
     check(answer.lines[0]["error"]["line"] == 3001 and answer.lines[1]["added"] == 3000, f"{answer.body[-300:]}")
     check('"documents":3012' in program("index", "info", "--json", "news.twin"), "they are in the file")
@@ -150,6 +151,14 @@ def method(server):
     check(answer["pairs"] == told, f"the pairs are those of the command: {answer['pairs']} {told}")
     check(all(len(g) > 1 for g in answer["groups"]) and answer["groups"], "and there are groups")
 
+    rest = '"n":null,"x":[1,-2.5e3,{"y":[],"z":{}},[[true]],false],"s":"]}\\\""'
+    lines = [f'{{{rest},"text":"a text of words that is there twice"}}', f'{{"text":"a text of words that is there twice",{rest}}}',
+             '{"text":"a","x":[}', '{"text":"a","x":nul}', '{"text":"a","x":{"y"}}', '{"text":"a","x":' + "[" * 70 + "]" * 70 + "}"]
+    answer = server.post("/v1/pairs?threshold=0.9", "\n".join(lines), LINES).lines
+    told = program("pairs", "--json", "--threshold", "0.9", "-", text="\n".join(lines[:2]))
+    check(answer[-1]["pairs"] == [json.loads(told)], f"records with fields of their own, and without an id: {answer[-1]} {told}")
+    check([l["error"]["line"] for l in answer[:-1]] == [3, 4, 5, 6], f"what is no JSON is an error in other fields, too: {answer}")
+
 
 def refusals(server):
     refused(server.get("/nothing"), 404, "route", "no such path")
@@ -170,6 +179,11 @@ def refusals(server):
     check(server.get("/healthz", headers={"Host": f"localhost:{server.port}"}).status == 200, "localhost")
     refused(server.post("/v1/indexes/news/query", None, TEXT, headers={"Content-Length": "3000000"}), 413, "length",
             "too long a body, before it is sent")
+    for type_ in TEXT, LINES:
+        refused(server.post("/v1/indexes/news/query", (b"x" * 9999 for _ in range(300)), type_, headers={"Transfer-Encoding": "chunked"}),
+                413, "length", "too long a body, in chunks")
+    long = server.post("/v1/indexes/news/query", '{"text":"a"}\n' * 2 + "x" * 3000000, LINES).lines
+    check("matches" in long[1] and long[2]["error"]["line"] == 3 and len(long) == 3, f"too long a line: {long}")
     for body in ("", "{", "[]", '{"text":1}', '{"text":"x","text":"y"}', '{"text":"x"} {}', '{"nothing":1}', '{"text":"\x01"}',
                  '{"text":"x","top":-1}', '{"text":"x","top":1e3}', '{"text":"\\x"}'):
         answer = server.post("/v1/indexes/news/query", body, JSON)
