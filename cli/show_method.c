@@ -160,13 +160,18 @@ static void print_shingles(FILE *out, const struct method *method, int which, bo
 
 /* ---- slots and bands ---- */
 
-static void print_slots(FILE *out, const struct method *method)
+static void print_slots(FILE *out, const struct method *method, bool color)
 {
     const uint32_t *a = method->sides[0].signature, *b = method->sides[1].signature;
     size_t slots = method->scheme->minhash.slots;
-    fprintf(out, "signatures: %zu slots, each the least of one hash over all shingles\n", slots);
-    for (size_t i = 0; i < slots && i < SLOTS_IN_FIGURES; i++)
-        fprintf(out, "  %c slot %-3zu %10u %10u\n", a[i] == b[i] ? '=' : ' ', i + 1, a[i], b[i]);
+    fprintf(out, "signatures: %zu slots, each the least of %s\n", slots,
+            method->scheme->minhash.sketch == TWIN_SKETCH_CLASSIC ? "one hash over all shingles"
+                                                                  : "the hashes that fall into it");
+    for (size_t i = 0; i < slots && i < SLOTS_IN_FIGURES; i++) {
+        bool same = a[i] == b[i];
+        fprintf(out, "  %s%c slot %-3zu %10u %10u%s\n", color && same ? "\033[32m" : "", same ? '=' : ' ', i + 1,
+                a[i], b[i], color && same ? "\033[0m" : "");
+    }
     if (slots > SLOTS_IN_FIGURES)
         fprintf(out, "    and %zu more\n", slots - SLOTS_IN_FIGURES);
     fprintf(out, "  %zu of %zu agree: the estimate is %.4f\n\n", method->equal, slots,
@@ -234,7 +239,7 @@ bool print_method(FILE *out, const twin_scheme *scheme, const twin_text texts[2]
         else {
             print_shingles(out, &method, 0, color);
             print_shingles(out, &method, 1, color);
-            print_slots(out, &method);
+            print_slots(out, &method, color);
             print_bands(out, &method, color);
         }
     }
@@ -251,7 +256,7 @@ static const char matrix[ROWS][SETS + 1] = { "1010", "1001", "0101", "0101", "01
 static const int places[PERMUTATIONS][ROWS] = { { 2, 3, 7, 6, 1, 5, 4 },
                                                 { 4, 2, 1, 3, 6, 7, 5 },
                                                 { 3, 4, 7, 2, 6, 1, 5 } };
-static const char *const colors[PERMUTATIONS] = { "\033[34m", "\033[33m", "\033[35m" };
+static const char *const colors[PERMUTATIONS] = { "\033[36m", "\033[33m", "\033[35m" };
 
 static int row_at(int permutation, int place)
 {
