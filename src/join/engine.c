@@ -288,6 +288,17 @@ static twin_status verify(struct run *run, twin_error *error)
     return status;
 }
 
+/* A set of millions of items takes three times as much memory in an index as in the join of what remains; and of few
+ * documents that lists few pairs. */
+static bool is_few_and_large(const struct twin__provider *provider)
+{
+    enum { FEW = 2048, LARGE = 1 << 20 };
+    uint64_t largest = 0;
+    for (uint32_t i = 0; i < provider->count && provider->signatures.count <= FEW; i++)
+        largest = provider->size(provider, i) > largest ? provider->size(provider, i) : largest;
+    return largest > LARGE;
+}
+
 /* All documents are one group, of which those are dropped that are similar to what is kept; as long as these are many. */
 static twin_status drop_contained(struct twin__remaining *out, struct twin__join_counts *counts, struct run *run,
                                   twin_error *error)
@@ -307,10 +318,14 @@ static twin_status drop_contained(struct twin__remaining *out, struct twin__join
                                               .remaining = out };
     out->documents = malloc((signatures.count + 1) * sizeof *out->documents);
     twin_status status = groups.documents && out->documents ? TWIN_OK : twin__fail_memory(error);
-    if (status == TWIN_OK && signatures.count) {
-        memcpy(groups.documents, signatures.documents, signatures.count * sizeof *groups.documents);
+    bool all_remain = is_few_and_large(run->provider);
+    if (status == TWIN_OK && signatures.count)
+        memcpy(all_remain ? out->documents : groups.documents, signatures.documents,
+               signatures.count * sizeof *groups.documents);
+    if (status == TWIN_OK && all_remain)
+        out->count = signatures.count;
+    else if (status == TWIN_OK && signatures.count)
         status = twin__set_join(run->out, counts, run->provider, &groups, &options, error);
-    }
     free(groups.documents);
     return status;
 }

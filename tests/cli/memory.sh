@@ -61,3 +61,15 @@ within halves.jsonl
 # Each of two collections fits into memory, their signatures together do not: 138 MB before.
 make_texts $((some + 20000)) 'text %d' >other.jsonl
 within some.jsonl --against other.jsonl
+
+# By containment the sets of two long texts are in memory one at a time: 270 MB before, for an index of them.
+for id in 1 2; do
+    printf '{"id":%d,"text":"' $id
+    head -c 3000000 /dev/urandom | base64 -w0
+    echo '"}'
+done >long.jsonl
+program=("${TWINSIFT_PEAK:?}" peak "$TWINSIFT")
+run 0 dedup -q --measure containment long.jsonl -o some.out
+program=("$TWINSIFT")
+cmp -s long.jsonl some.out || fail "long texts that have nothing in common are dropped"
+[ -n "${TWINSIFT_SANITIZED-}" ] || [ "$(cat peak)" -le 150000000 ] || fail "two long texts take $(cat peak) bytes of memory"
