@@ -30,7 +30,7 @@ static void write_counts(FILE *out, const struct contamination *found)
     for (size_t i = 0; i < found->group_count; i++) {
         const struct leak_group *group = &found->groups[i];
         double share = group->judged ? 100 * (double)group->leaked / (double)group->judged : 0;
-        fputs("<tr><td class=\"name\">", out);
+        fputs("<tr><td class=\"path\">", out);
         write_name(out, found, group);
         fprintf(out,
                 "</td><td class=\"number\">%" PRIu64 "</td><td class=\"number\">%" PRIu64

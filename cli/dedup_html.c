@@ -31,7 +31,7 @@ static const char style[] =
     "table { border-collapse: collapse } td, th { padding: .15em 1em .15em 0; text-align: left; vertical-align: top "
     "}\n"
     "table.run { margin-bottom: 1em } .run th { font-weight: normal; color: var(--soft) }\n"
-    ".run code { overflow-wrap: anywhere }\n"
+    ".run code, td.path { overflow-wrap: anywhere }\n"
     "td.number { text-align: right; font-variant-numeric: tabular-nums } td.number, td.name { white-space: nowrap }\n"
     ".soft { color: var(--soft) }\n"
     "mark { background: var(--mark); color: inherit }\n"
