@@ -104,6 +104,18 @@ def manual(text):
     return f"# {title}(1)\n\n{body}"
 
 
+def searched(page):
+    """The head of a page, from which the search knows what comes first: the manual, the guides, then reasons and records.
+    What was replaced is not found at all."""
+    if page.startswith("decisions/archive/"):
+        wish = "exclude: true"
+    elif page.startswith("manual/"):
+        wish = "boost: 10"
+    else:
+        wish = f"boost: {0.001 if page.startswith('decisions/') or page in ('benchmarks.md', 'changelog.md') else 1}"
+    return f"---\nsearch:\n  {wish}\n---\n\n"
+
+
 def write(page, text):
     target = os.path.join(TARGET, page)
     os.makedirs(os.path.dirname(target), exist_ok=True)
@@ -118,7 +130,7 @@ def compose():
         with open(os.path.join(ROOT, path), encoding="utf-8") as file:
             text = file.read()
         text = manual(text) if path.endswith(".1.md") else text
-        write(page, strict(linked(text, path)))
+        write(page, searched(page) + strict(linked(text, path)))
 
 
 def nav():
