@@ -60,7 +60,7 @@ answers tempfail
 
 "$twinsift" mail learn -q -m model.twin --as ham "$samples/ham"
 "$twinsift" mail learn -q -m model.twin --as spam "$samples/spam"
-for _ in $(seq 100); do
+for _ in $(seq 1200); do
     through "$PWD/forged.eml"
     ! grep -q 'X-Spam-Flag: YES' answer || break
     sleep 0.05

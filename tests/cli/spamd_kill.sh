@@ -17,7 +17,7 @@ start()
     rm -f socket
     "$@" "$twinsift" serve --model model.twin --http "unix:$PWD/http" --spamd "unix:$PWD/socket" --spamd-tell >log 2>&1 &
     server=$!
-    for _ in $(seq 500); do
+    for _ in $(seq 3000); do
         ! listens socket || return 0
         sleep 0.02
     done
@@ -61,8 +61,8 @@ for turn in $(seq "$kills"); do
     teaching=$!
     judge $(seq $((turn * 100)) $((turn * 100 + 19))) &
     judging=$!
-    for _ in $(seq 250); do # something is to be learnt before the end
-        [ "$(wc -l <'done')" -lt $turn ] || break
+    for _ in $(seq 3000); do # something is to be learnt before the end
+        [ "$(wc -l <'done')" -lt $turn ] && kill -0 $teaching 2>/dev/null || break
         sleep 0.02
     done
     sleep "0.$((turn * 37 % 20 + 10))"
@@ -103,12 +103,15 @@ is_judged || fail "not judged: $(cat log)"
 cp model.twin good.twin
 head -c 100000 /dev/urandom >garbage
 mv garbage model.twin
-sleep 1.2
+for _ in $(seq 3000); do
+    ! grep -q model.twin log || break
+    sleep 0.02
+done
 is_judged || fail "a damaged file takes the model away: $(cat log)"
 grep -q model.twin log || fail "the log does not speak of a damaged model: $(cat log)"
 ! ask -x -L spam >out 2>err || fail 'a damaged model learns'
 mv good.twin model.twin
-for _ in $(seq 100); do
+for _ in $(seq 1200); do
     ! ask -x -L spam >out 2>err || break
     sleep 0.05
 done

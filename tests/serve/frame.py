@@ -119,7 +119,7 @@ def sample(*path):
         return file.read()
 
 
-def wait_until(condition, seconds=10):
+def wait_until(condition, seconds=60):  # a machine may be busy
     deadline = time.monotonic() + seconds
     while not condition() and time.monotonic() < deadline:
         time.sleep(0.02)

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import resource
 import signal
 import socket
@@ -59,7 +60,7 @@ def trickle(sock, text, stop):
 
 
 def silent_clients():
-    with Server("--model", "mail.twin", "--index", "news.twin", "--timeout", "2") as server:
+    with Server("--model", "mail.twin", "--index", "news.twin", "--timeout", "4") as server:
         server.post("/v1/mail/check", MESSAGE, MAIL)
         before = memory_of(server)
         many = [raw(server) for _ in range(1000)]
@@ -72,7 +73,7 @@ def silent_clients():
         grown = memory_of(server) - before
         print(f"1,100 silent connections: {grown:.1f} MB, a check {sorted(took)[10] * 1000:.1f} ms")
         check(os.environ.get("TWINSIFT_SANITIZED") or grown < 64, f"1,100 silent connections take {grown:.1f} MB")
-        check(all(is_closed(sock, 20) for sock in (many[0], many[-1], half[0], half[-1])), "silent clients are closed")
+        check(all(is_closed(sock, 60) for sock in (many[0], many[-1], half[0], half[-1])), "silent clients are closed")
         for sock in many + half:
             sock.close()
 
@@ -81,13 +82,11 @@ def slow_clients():
     with Server("--model", "mail.twin", "--timeout", "2") as server:
         stop = threading.Event()
         texts = [b"GET /v1/mail HTTP/1.1\r\nX-A: " + b"a" * 1000,
-                 b"POST /v1/mail/check HTTP/1.1\r\n" + HOST + b"Content-Type: message/rfc822\r\nContent-Length: 100\r\n\r\n" + b"x" * 99]
-        begun = time.monotonic()
-        socks = [raw(server), raw(server, texts[1].split(b"\r\n\r\n")[0] + b"\r\n\r\n")]
-        for sock, text in zip(socks, (texts[0], b"x" * 99)):
+                 b"POST /v1/mail/check HTTP/1.1\r\n" + HOST + b"Content-Type: message/rfc822\r\nContent-Length: 1000\r\n\r\n"]
+        socks = [raw(server), raw(server, texts[1])]
+        for sock, text in zip(socks, (texts[0], b"x" * 999)): # which would take five minutes
             threading.Thread(target=trickle, args=(sock, text, stop), daemon=True).start()
-        check(all(is_closed(sock, 15) for sock in socks), "one byte now and then does not keep a connection")
-        check(time.monotonic() - begun < 15, "slow clients are closed in time")
+        check(all(is_closed(sock, 60) for sock in socks), "one byte now and then does not keep a connection")
         stop.set()
         reader = raw(server)
         reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -99,7 +98,7 @@ def slow_clients():
                 chunked.sendall(b"20000\r\n" + b"x" * 0x20000 + b"\r\n")
         except OSError:
             pass
-        check(is_closed(chunked, 15), "a body without end is not read to its end")
+        check(is_closed(chunked, 60), "a body without end is not read to its end")
         check(server.get("/healthz").status == 200, "and the server goes on")
 
 
@@ -109,7 +108,7 @@ def broken_requests():
     seeds = [b"POST /v1/mail/check?explain=3 HTTP/1.1\r\nHost: localhost\r\nContent-Type: message/rfc822\r\nContent-Length: 20\r\n\r\nSubject: x\r\n\r\nabc def",
              b"GET /v1/indexes/news/documents/a%2fb%00c HTTP/1.1\r\nHost: [::1]:80\r\n\r\n",
              b'POST /v1/indexes/news/query HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n12\r\n{"text":"abc def"}\r\n0\r\n\r\n']
-    with Server("--model", "mail.twin", "--index", "news.twin", "--timeout", "1") as server:
+    with Server("--model", "mail.twin", "--index", "news.twin", "--timeout", "5") as server:
         for _ in range(300 if not os.environ.get("TWINSIFT_SANITIZED") else 100):
             text = bytearray(rng.choice(seeds))
             for _ in range(rng.randrange(6)):
@@ -165,8 +164,12 @@ def heavy_collections():
         check(os.environ.get("TWINSIFT_SANITIZED") or grown < 150, f"three million pairs take {grown:.0f} MB")
         answer = server.post("/v1/pairs?threshold=0.3", "\n".join(lines[:300]), LINES).lines[-1]
         check(answer["documents"] == 300 and len(answer["pairs"]) == 5000 and answer["incomplete"], "the first pairs of more")
-        held = server.get("/metrics").body.decode()
-        check("twinsift_body_bytes 0\n" in held, "what was held for the collections is given back")
+        check(wait_until(lambda: held(server) == 0), "what was held for the collections is given back")
+
+
+def held(server):
+    """The bytes of bodies that the server has in memory."""
+    return int(re.search(r"^twinsift_body_bytes (\d+)$", server.get("/metrics").body.decode(), re.M)[1])
 
 
 def drains_and_reopens():
@@ -192,7 +195,7 @@ def drains_and_reopens():
         body = "".join(json.dumps({"message": MESSAGE.decode("latin-1")}) + "\n" for _ in range(3000))
         thread = threading.Thread(target=lambda: results.append(server.post("/v1/mail/check", body, LINES)))
         thread.start()
-        time.sleep(0.15)
+        wait_until(lambda: held(server) > 0 or results)
         server.process.send_signal(signal.SIGTERM)
         thread.join()
         check(results and len(results[0].lines) == 3000, "what had begun is completed")
@@ -252,11 +255,10 @@ def trouble_is_said():
     with Server("--model", "kept.twin", "--index", "news.twin", log="trouble.log") as server:
         server.post("/v1/mail/learn?label=spam", MESSAGE, MAIL, token=True)
         os.replace("damaged.twin", "kept.twin")
-        time.sleep(1)
+        check(wait_until(lambda: "kept.twin" in server.logged()), "that the file is damaged is noticed")
         check(server.post("/v1/mail/check", MESSAGE, MAIL).status == 200, "mail is judged with what was loaded before")
         failed = server.post("/v1/mail/learn?label=spam", b"Subject: other\n\nother\n", MAIL, token=True)
         check(failed.status == 500 and failed.json["error"]["message"], f"learning fails: {failed.status} {failed.body}")
-        check("kept.twin" in server.logged(), "and the log says why")
         errors = server.get("/v1/overview").json["errors"]
         check(errors and "kept.twin" in errors[0]["message"], "and the page, too")
         with Server("--model", "other.twin", "--index", "news.twin") as other:
@@ -269,18 +271,19 @@ def trouble_is_said():
                                stdout=subprocess.PIPE, stderr=open("few.log", "w", encoding="ascii"), text=True)
     port = int(process.stdout.readline().split(":")[2].split("/")[0])
     socks = [socket.create_connection(("127.0.0.1", port)) for _ in range(120)]
-    time.sleep(0.5)
+    def logged():
+        with open("few.log", encoding="ascii") as file:
+            return file.read()
+
+    check(wait_until(lambda: "too many" in logged()), f"the log says that there are too many open files: {logged()}")
     for sock in socks:
         sock.close()
-    time.sleep(0.5)
     import http.client
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     connection.request("GET", "/healthz")
     check(connection.getresponse().status == 200, "after too many open files the server goes on")
     process.terminate()
     process.wait(60)
-    with open("few.log", encoding="ascii") as file:
-        check("too many" in file.read(), "and its log says that there were too many")
 
 
 for part in (silent_clients, slow_clients, broken_requests, long_streams, heavy_collections, drains_and_reopens, learning_survives_kills, trouble_is_said):

@@ -39,7 +39,7 @@ with Server("--model", "mail.twin", "--host", "sift.example.org") as server:
         context = ssl.create_default_context(cafile="sift.pem")
 
         def request(method, path, body=b"", type_="", host="sift.example.org", token=""):
-            raw = socket.create_connection(("127.0.0.1", port), timeout=30)
+            raw = socket.create_connection(("127.0.0.1", port), timeout=60)
             with context.wrap_socket(raw, server_hostname="sift.example.org") as tls:
                 head = f"{method} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\nContent-Length: {len(body)}\r\n"
                 head += (f"Content-Type: {type_}\r\n" if type_ else "") + (f"Authorization: Bearer {token}\r\n" if token else "")
@@ -56,7 +56,7 @@ with Server("--model", "mail.twin", "--host", "sift.example.org") as server:
                 time.sleep(0.1)
                 return False
 
-        check(wait_until(is_up, 20), "the server answers through the proxy")
+        check(wait_until(is_up), "the server answers through the proxy")
         message = sample("mail", "new.eml")
         check(request("POST", "/v1/mail/check", message, MAIL)[0] == 200, "a message through the proxy")
         check(request("POST", "/v1/mail/learn?label=spam", message, MAIL)[0] == 401, "changes still need the token")
@@ -67,5 +67,5 @@ with Server("--model", "mail.twin", "--host", "sift.example.org") as server:
         check(request("GET", "/healthz", host="other.example")[0] == 421, "another host is refused")
     finally:
         proxy.terminate()
-        proxy.wait(20)
+        proxy.wait(60)
 end()

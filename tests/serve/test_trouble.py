@@ -51,10 +51,10 @@ def two_servers():
         while any(thread.is_alive() for thread in threads):
             check(one.post("/v1/mail/check", MESSAGE, MAIL).status == 200, "mail is judged while both learn")
         messages = lambda server: server.get("/v1/mail").json["messages"]  # noqa: E731
-        check(wait_until(lambda: messages(one) == messages(other) == 28 + 60, 3), f"both see both: {messages(one)}, {messages(other)}")
+        check(wait_until(lambda: messages(one) == messages(other) == 28 + 60), f"both see both: {messages(one)}, {messages(other)}")
         check(learn(other, numbered(3)).json["effect"] == "known", "what one has learnt the other knows")
         check(other.post("/v1/mail/forget", numbered(4), MAIL, token=True).json["effect"] == "forgotten", "and can forget")
-        check(wait_until(lambda: messages(one) == 28 + 59, 3), "which the first one sees")
+        check(wait_until(lambda: messages(one) == 28 + 59), "which the first one sees")
     told = json.loads(program("mail", "info", "-m", "both/mail.twin", "--json"))["messages"]
     check(told == 28 + 59, f"the file has {told} messages")
 
@@ -114,11 +114,11 @@ def clock_steps():
                 number += 1
                 begun = time.monotonic()
                 check(learn(server, numbered(number)).json == {"effect": "learnt"}, f"learning at {step} days")
-                check(time.monotonic() - begun < 10, f"learning takes {time.monotonic() - begun:.1f} s at {step} days")
+                check(time.monotonic() - begun < 60, f"learning takes {time.monotonic() - begun:.1f} s at {step} days")
             judged(server, f"at {step} days")
             program("mail", "learn", "--quiet", "-m", "timed/mail.twin", "--as", "ham", write(numbered(9000 + number)))
             number_there = lambda: server.get("/v1/mail").json["messages"]  # noqa: E731
-            check(wait_until(lambda: number_there() == 28 + number + number // 3, 5), f"what others learn is noticed at {step} days: {number_there()}")
+            check(wait_until(lambda: number_there() == 28 + number + number // 3), f"what others learn is noticed at {step} days: {number_there()}")
             overview = server.get("/v1/overview").json
             check(len(overview["requests"]) == 59 and all(count >= 0 for count in overview["requests"]), f"the overview at {step} days")
             check(server.get("/metrics").status == 200 and "-" not in snapshot_age(server), f"no age is negative at {step} days")
