@@ -52,15 +52,11 @@ static void renumber(struct twin__features *features, uint32_t **at, const struc
     }
 }
 
-static twin_status lend_weights(struct twin__mail_loan *loan, struct twin__model *model,
-                                struct twin__mail_places wanted, struct twin__mail_saved *saved, twin__store_txn *txn,
-                                const twin__store *store, twin_error *error)
+static twin_status lend_weights(struct twin__model *model, struct twin__mail_places wanted,
+                                struct twin__mail_saved *saved, twin__store_txn *txn, const twin__store *store,
+                                twin_error *error)
 {
     twin_status status = TWIN_OK;
-    loan->has_weights = true;
-    for (unsigned i = 0; i < model->label_count; i++)
-        for (int by = 0; by < TWIN__JUDGES; by++)
-            loan->whole[i][by] = model->labels[i].content[by];
     for (unsigned i = 0; i < model->label_count && status == TWIN_OK; i++) {
         struct twin__mail_label *label = &model->labels[i];
         if (!twin__label_learns(label))
@@ -97,7 +93,7 @@ twin_status twin__mail_lend(struct twin__mail_loan *loan, struct twin__model *mo
         struct twin__mail_places places = { wanted, list_wanted(wanted, n) };
         renumber(&item->features, &at, n);
         renumber(&item->opening, &at, n);
-        status = lend_weights(loan, model, places, saved, txn, store, error);
+        status = lend_weights(model, places, saved, txn, store, error);
     }
     free(n);
     free(wanted);
@@ -106,14 +102,13 @@ twin_status twin__mail_lend(struct twin__mail_loan *loan, struct twin__model *mo
 
 void twin__mail_take_back(struct twin__mail_loan *loan, struct twin__model *model)
 {
-    for (unsigned i = 0; i < model->label_count && loan->has_weights; i++)
+    for (unsigned i = 0; i < model->label_count; i++)
         for (int by = 0; by < TWIN__JUDGES; by++) {
             struct twin__content *content = &model->labels[i].content[by];
-            if (content->cells != loan->whole[i][by].cells)
-                free(content->cells);
-            if (content->margin.weights != loan->whole[i][by].margin.weights)
-                free(content->margin.weights);
-            *content = loan->whole[i][by];
+            free(content->cells);
+            free(content->margin.weights);
+            content->cells = NULL;
+            content->margin.weights = NULL;
         }
     model->remembered.lent = NULL;
     model->remembered.count = 0;

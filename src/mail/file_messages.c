@@ -158,14 +158,17 @@ static bool count_lent(struct twin__model *model)
     r->live = 0;
     for (unsigned i = 0; i < model->label_count; i++)
         model->labels[i].messages = 0;
-    for (uint64_t n = r->first; n < r->first + r->count; n++) {
-        const struct twin__mail_record *record = twin__remembered_at(r, n);
-        if (record->label >= model->label_count)
-            return false;
-        bool counts = !(record->flags & TWIN__MAIL_REMOVED);
-        model->labels[record->label].messages += counts;
-        r->live += counts;
+    size_t count;
+    for (uint64_t n = r->first; n < r->first + r->count; n += count) {
+        const struct twin__mail_record *records = twin__remembered_run(&count, r, n);
+        for (size_t i = 0; i < count; i++) {
+            if (records[i].label >= model->label_count)
+                return false;
+            model->labels[records[i].label].messages += !(records[i].flags & TWIN__MAIL_REMOVED);
+        }
     }
+    for (unsigned i = 0; i < model->label_count; i++)
+        r->live += model->labels[i].messages;
     return true;
 }
 

@@ -364,6 +364,7 @@ twin_status twin__mail_load(struct twin__model *out, struct twin__mail_saved *sa
 {
     saved->transaction = number;
     twin_status status = load_format(out, &saved->version, txn, store, error);
+    out->without_weights = use == TWIN__MAIL_FOR_FEW_CHECKS;
     if (status == TWIN_OK)
         status = load_state(out, saved, txn, store, error);
     if (use == TWIN__MAIL_FOR_FEW_CHECKS)

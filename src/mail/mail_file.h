@@ -50,8 +50,6 @@ struct twin__mail_loan {
     struct twin__mail_lent *blocks;
     struct twin__mail_record last[TWIN__MAIL_BLOCK]; /* of the last block, if it had to be copied */
     uint32_t *places;                                /* of the item, as numbers among those that it has */
-    struct twin__content whole[TWIN_MAIL_MAX_LABELS][TWIN__JUDGES]; /* what the model had */
-    bool has_weights;
 };
 
 /* Lends to a model loaded for few checks what is in the file for one item, which is changed to fit, until it is taken back:

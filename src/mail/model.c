@@ -90,7 +90,8 @@ static twin_status append_label(unsigned *out, struct twin__model *model, const 
     *label = (struct twin__mail_label){ .thresholds = twin__thresholds_first() };
     memcpy(label->name, name, strlen(name) + 1);
     twin_status status = TWIN_OK;
-    for (int by = 0; by < TWIN__JUDGES && strcmp(name, TWIN_MAIL_GOOD) != 0 && status == TWIN_OK; by++)
+    bool has_weights = twin__label_learns(label) && !model->without_weights;
+    for (int by = 0; by < TWIN__JUDGES && has_weights && status == TWIN_OK; by++)
         status = twin__content_init(&label->content[by]);
     if (status != TWIN_OK) {
         clear_content(label);
@@ -140,7 +141,7 @@ struct twin__label_score twin__label_score(const struct twin__mail_label *label,
 
 bool twin__label_learns(const struct twin__mail_label *label)
 {
-    return label->content[TWIN__BY_ALL].cells != NULL;
+    return strcmp(label->name, TWIN_MAIL_GOOD) != 0;
 }
 
 void twin__label_copy(struct twin__mail_label *label)

@@ -28,7 +28,7 @@ struct twin__label_score {
 };
 struct twin__label_score twin__label_score(const struct twin__mail_label *label,
                                            const struct twin__features *features);
-bool twin__label_learns(const struct twin__mail_label *label); /* whether it has a classifier */
+bool twin__label_learns(const struct twin__mail_label *label); /* whether it has a classifier: all but good mail */
 
 /* The learners of what is seen know what those of all features know, who were taught before there were two. */
 void twin__label_copy(struct twin__mail_label *label);
@@ -43,6 +43,7 @@ struct twin__model {
     uint64_t learnt;               /* since it was created */
     double usually_known;          /* the share of the words of a message that were learnt before: a running mean */
     bool filtered;                 /* the filters of senders are made */
+    bool without_weights;          /* labels have no tables of weights until a file lends them */
     unsigned streak_label;         /* of the last message learnt */
     uint64_t streak;               /* so many in a row had it */
     twin__feature_maker *maker;

@@ -80,10 +80,12 @@ static twin_status map_rebuild(struct twin__remembered *r)
 
 static uint64_t find_slowly(const struct twin__remembered *r, uint64_t id)
 {
-    for (uint64_t n = r->first + r->count; n-- > r->first;) {
-        const struct twin__mail_record *record = twin__remembered_at(r, n);
-        if (record->id == id && !(record->flags & TWIN__MAIL_REMOVED))
-            return n;
+    size_t count;
+    for (uint64_t n = r->first; n < r->first + r->count; n += count) {
+        const struct twin__mail_record *records = twin__remembered_run(&count, r, n);
+        for (size_t i = 0; i < count; i++)
+            if (records[i].id == id && !(records[i].flags & TWIN__MAIL_REMOVED))
+                return n + i;
     }
     return UINT64_MAX;
 }

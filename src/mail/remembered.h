@@ -73,6 +73,15 @@ static inline const struct twin__mail_record *twin__remembered_at(const struct t
                ? &r->lent[number / TWIN__MAIL_BLOCK - r->first / TWIN__MAIL_BLOCK].records[number % TWIN__MAIL_BLOCK]
                : &r->records[twin__remembered_place(r, number)];
 }
+
+/* The messages from a number on whose records follow each other in memory: how many there are, and the first record. */
+static inline const struct twin__mail_record *twin__remembered_run(size_t *count, const struct twin__remembered *r,
+                                                                   uint64_t number)
+{
+    uint64_t left = r->first + r->count - number, in_block = TWIN__MAIL_BLOCK - number % TWIN__MAIL_BLOCK;
+    *count = (size_t)(r->lent && in_block < left ? in_block : left);
+    return twin__remembered_at(r, number);
+}
 struct twin__mail_signature twin__remembered_signature(const struct twin__remembered *remembered, uint64_t number);
 
 /* Makes room for so many in one that is empty. */

@@ -60,12 +60,16 @@ static void count_exactly(struct twin__sender_counts *out, const struct twin__mo
                           const struct twin__mail_item *item)
 {
     const struct twin__remembered *r = &model->remembered;
-    for (uint64_t n = r->first; n < r->first + r->count; n++) {
-        const struct twin__mail_record *record = twin__remembered_at(r, n);
-        if (record->flags & TWIN__MAIL_REMOVED)
-            continue;
-        out->address[record->label] += item->address && record->address == item->address;
-        out->domain[record->label] += item->domain && record->domain == item->domain;
+    size_t count;
+    for (uint64_t n = r->first; n < r->first + r->count; n += count) {
+        const struct twin__mail_record *records = twin__remembered_run(&count, r, n);
+        for (size_t i = 0; i < count; i++) {
+            bool same_address = records[i].address == item->address, same_domain = records[i].domain == item->domain;
+            if (!(same_address || same_domain) || (records[i].flags & TWIN__MAIL_REMOVED))
+                continue;
+            out->address[records[i].label] += same_address && item->address;
+            out->domain[records[i].label] += same_domain && item->domain;
+        }
     }
 }
 
