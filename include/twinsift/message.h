@@ -45,7 +45,7 @@ typedef enum twin_message_role {
 /* Who sent the message, or claims to have. Letters A to Z of addresses and domains are folded to lower case. */
 typedef struct twin_message_address {
     twin_message_role role;
-    twin_text address;    /* "user@mail.example.org"; may lack the '@' */
+    twin_text address;    /* "user@mail.example.org", ends with `domain`; may lack the '@' */
     twin_text domain;     /* "mail.example.org", in the form that the DNS has; empty: none */
     twin_text registered; /* the registered domain, "example.org"; empty: none */
     twin_text name;       /* the display name; empty: none */

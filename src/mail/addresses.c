@@ -105,17 +105,24 @@ static twin_status decode(twin_text *text, twin_message_reader *reader)
 }
 
 /* The domain of an address, as hosts of links are written: one with other letters, "bücher.example", becomes xn--…; one that
- * cannot be a host stays as it is. */
-static twin_status take_domain(twin_message_address *out, twin_message_reader *reader, twin_text domain)
+ * cannot be a host stays as it is. The address ends with it. */
+static twin_status take_domain(twin_message_address *out, twin_message_reader *reader, size_t local)
 {
     char room[TWIN__HOST_BYTES];
+    twin_text domain = { out->address.bytes + local, out->address.length - local };
     twin_text plain = twin__plain_host(room, domain);
-    bool is_plain = plain.length == 0 || (plain.length == domain.length && !memcmp(room, domain.bytes, plain.length));
-    twin_status status = is_plain ? TWIN_OK : twin__arena_copy(&domain, &reader->arena, plain);
+    if (plain.length > 0 && (plain.length != domain.length || memcmp(room, domain.bytes, plain.length) != 0)) {
+        char *address = twin__arena_take(&reader->arena, local + plain.length);
+        if (!address)
+            return TWIN_ENOMEM;
+        memcpy(address, out->address.bytes, local);
+        memcpy(address + local, room, plain.length);
+        out->address = (twin_text){ address, local + plain.length };
+        domain = (twin_text){ address + local, plain.length };
+    }
     out->domain = domain;
-    if (status == TWIN_OK)
-        out->registered = twin__registered_domain(&reader->known_hosts, domain);
-    return status;
+    out->registered = twin__registered_domain(&reader->known_hosts, domain);
+    return TWIN_OK;
 }
 
 static twin_status add(twin_message_reader *reader, twin_message_role role, twin_text address, twin_text name)
@@ -137,11 +144,8 @@ static twin_status add(twin_message_reader *reader, twin_message_role role, twin
     status = twin__message_lower(&added->address, &reader->arena, address);
     if (status != TWIN_OK)
         return status;
-    const char *at = memrchr(added->address.bytes, '@', added->address.length), *end = added->address.bytes;
-    end += added->address.length;
-    if (status == TWIN_OK && at)
-        status = take_domain(added, reader, (twin_text){ at + 1, (size_t)(end - at - 1) });
-    return status;
+    const char *at = memrchr(added->address.bytes, '@', added->address.length);
+    return at ? take_domain(added, reader, (size_t)(at + 1 - added->address.bytes)) : TWIN_OK;
 }
 
 twin_status twin__message_add_addresses(twin_message_reader *reader, twin_message_role role, twin_text value)

@@ -289,6 +289,7 @@ static void senders_have_their_domains_in_the_form_of_links(void **state_unused)
     };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         const twin_message *message = read_text(texts[i]);
+        assert_text(message->addresses[0].address, "a@xn--bcher-kva.example.de");
         assert_text(message->addresses[0].domain, "xn--bcher-kva.example.de");
         assert_text(message->addresses[0].registered, "example.de");
         assert_text(message->links[0].host, "xn--bcher-kva.example.de");
