@@ -85,6 +85,7 @@ struct slow {
     enum { START, PLAIN, QUOTED, CLOSED } state;
     size_t columns, bytes; /* of the record */
     bool good;
+    char first[3];
     size_t length[2]; /* of the texts of its first columns */
     char *text[2];
     uint64_t texts;
@@ -96,11 +97,18 @@ static void slow_add(struct slow *slow, char c)
         slow->text[slow->columns][slow->length[slow->columns]++] = c;
 }
 
-/* Whether the record is a header: a and b, in any order. */
+/* Whether the record is a header: a and b, in any order, perhaps behind a byte order mark. */
 static bool slow_is_header(const struct slow *slow)
 {
-    char a = slow->text[0][0], b = slow->text[1][0];
-    return slow->length[0] == 1 && slow->length[1] == 1 && ((a == 'a' && b == 'b') || (a == 'b' && b == 'a'));
+    const char *text = slow->text[0];
+    size_t length = slow->length[0];
+    if (length > 3 && memcmp(slow->first, "\xEF\xBB\xBF", 3) == 0) {
+        bool quoted = length == 6 && text[3] == '"' && text[5] == '"';
+        text += quoted ? 4 : 3;
+        length -= quoted ? 5 : 3;
+    }
+    char a = text[0], b = slow->text[1][0];
+    return length == 1 && slow->length[1] == 1 && ((a == 'a' && b == 'b') || (a == 'b' && b == 'a'));
 }
 
 static void slow_end_record(struct slow *slow)
@@ -117,6 +125,8 @@ static void slow_take(struct slow *slow, char c)
         slow_end_record(slow);
         return;
     }
+    if (slow->bytes < sizeof slow->first)
+        slow->first[slow->bytes] = c;
     slow->bytes++;
     if (outside && c == ',') {
         slow->columns++;
@@ -134,16 +144,43 @@ static void slow_take(struct slow *slow, char c)
     }
 }
 
+/* Behind the last line with an odd number of quotes in a row. */
+static size_t slow_resumed(const uint8_t *bytes, size_t size)
+{
+    size_t quotes = 0, resumed = size;
+    bool odd = false;
+    for (size_t i = 0; i < size; i++) {
+        odd |= bytes[i] != '"' && quotes % 2;
+        quotes = bytes[i] == '"' ? quotes + 1 : 0;
+        if (bytes[i] == '\n' && odd)
+            resumed = i + 1;
+        odd &= bytes[i] != '\n';
+    }
+    return odd || quotes % 2 ? size : resumed;
+}
+
+static void slow_take_all(struct slow *slow, const uint8_t *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        bool line_end_next = i + 1 == size || bytes[i + 1] == '\n';
+        if (bytes[i] != '\r' || !line_end_next || slow->state == QUOTED)
+            slow_take(slow, (char)bytes[i]);
+    }
+}
+
 static uint64_t slow_texts(const uint8_t *bytes, size_t size)
 {
     struct slow slow = { .good = true, .text = { calloc(size + 1, 1), calloc(size + 1, 1) } };
     demand(slow.text[0] && slow.text[1]);
-    for (size_t i = 0; i < size; i++) {
-        bool line_end_next = i + 1 == size || bytes[i + 1] == '\n';
-        if (bytes[i] != '\r' || !line_end_next || slow.state == QUOTED)
-            slow_take(&slow, (char)bytes[i]);
+    slow_take_all(&slow, bytes, size);
+    if (slow.state == QUOTED) {
+        size_t resumed = slow_resumed(bytes, size);
+        slow.good = false;
+        slow_end_record(&slow);
+        slow_take_all(&slow, bytes + resumed, size - resumed);
+        demand(slow.state != QUOTED);
     }
-    if (size && slow.state != QUOTED)
+    if (size)
         slow_take(&slow, '\n');
     free(slow.text[0]);
     free(slow.text[1]);

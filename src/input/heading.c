@@ -55,6 +55,18 @@ static bool has_all_cells(twin_text record, twin_text other, char separator)
     return true;
 }
 
+/* A table that was saved with a byte order mark has it before its header, also behind another table. */
+static twin_text without_mark(twin_text record, char separator)
+{
+    static const char mark[] = "\xEF\xBB\xBF";
+    size_t length = strlen(mark);
+    if (record.length < length || memcmp(record.bytes, mark, length) != 0)
+        return record;
+    twin_text marked = { record.bytes + length, record.length - length };
+    const char *p = marked.bytes;
+    return twin__csv_next(&p, p + marked.length, separator).wrong ? record : marked;
+}
+
 enum twin__heading_kind twin__heading_of(const struct twin__heading *heading, twin_text record)
 {
     enum {
@@ -66,6 +78,7 @@ enum twin__heading_kind twin__heading_of(const struct twin__heading *heading, tw
     if (record.length > heading->header.length + LONGER || !memchr(record.bytes, separator, record.length) ||
         !memmem(record.bytes, record.length, text.bytes, text.length))
         return TWIN__HEADING_NONE; /* nearly all: without looking for columns */
+    record = without_mark(record, separator);
     if (has_same_columns(heading, record))
         return TWIN__HEADING_SAME;
     bool is_rearranged = heading->columns <= MOST_COLUMNS && has_all_cells(record, heading->header, separator) &&

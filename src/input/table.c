@@ -3,7 +3,11 @@
  * A line end in quotes does not end a record, so where records begin is known only to who has read the file from its
  * start. Opening does that once: it looks for the first record that begins in each chunk's range of bytes, and counts
  * the lines before it. Then chunks are read in any order, as those of lines are: a chunk has the records that begin in
- * its range. A record too long to be read, and one whose quote is never closed, can only be the last of its chunk. */
+ * its range. A record too long to be read can only be the last of its chunk.
+ *
+ * A record whose last quote is never closed would have all bytes up to the end of the file. It is a problem, and its
+ * line is the last one with an odd number of quotes in a row: on the lines behind, none is left open, whether they are
+ * in quotes or not. So reading goes on there, and that can be so only once in a file. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +37,9 @@ struct table {
     struct start {
         uint64_t offset, lines; /* of the first record of a chunk; lines before it */
     } * starts;                 /* one more than there are chunks */
-    uint64_t unclosed;          /* where the record begins whose quote is not closed; UINT64_MAX: none */
+    uint64_t unclosed,
+        resumed; /* where the record begins whose quote is not closed, and the one behind it; UINT64_MAX:
+                                 * there is none */
 };
 
 static const struct table *table_of(const struct twin__source *source)
@@ -148,26 +154,102 @@ done:
 struct scan {
     struct table *table;
     uint64_t each, record,
-        lines;           /* bytes per chunk; where the record begins; lines before the block's part not counted */
+        lines,           /* bytes per chunk; where the record begins; lines before the block's part not counted */
+        record_lines;    /* lines before the record */
     size_t chunks, next; /* the chunk whose start is to be found */
     enum csv_state state;
+    size_t quotes; /* in a row, and whether there was an odd number of them in the line */
+    bool is_odd;
 };
+
+/* A record begins, before which there are so many lines: chunks whose range begins before it begin with it. */
+static void begin_record(struct scan *scan, uint64_t offset)
+{
+    scan->record = offset;
+    for (; scan->next < scan->chunks && offset >= scan->table->begin + scan->next * scan->each; scan->next++)
+        scan->table->starts[scan->next] = (struct start){ offset, scan->lines };
+}
 
 static void scan_block(struct scan *scan, const twin_buffer *block, uint64_t offset)
 {
     const char *p = block->bytes, *end = block->bytes + block->length, *counted = p, *found;
+    bool begins = false;
     while ((found = twin__csv_find_end(&scan->state, scan->table->separator, p, end)) != NULL) {
         p = found + 1;
+        begins = true;
         scan->record = offset + (uint64_t)(p - block->bytes);
         if (scan->next >= scan->chunks || scan->record < scan->table->begin + scan->next * scan->each)
             continue;
         scan->lines += count_lines(counted, p);
         counted = p;
-        for (; scan->next < scan->chunks && scan->record >= scan->table->begin + scan->next * scan->each;
-             scan->next++)
-            scan->table->starts[scan->next] = (struct start){ scan->record, scan->lines };
+        begin_record(scan, scan->record);
+    }
+    if (begins) {
+        scan->lines += count_lines(counted, p);
+        counted = p;
+        scan->record_lines = scan->lines;
     }
     scan->lines += count_lines(counted, end);
+}
+
+/* Calls `visit` for each block of the file from `offset` on. */
+static twin_status visit_blocks(struct scan *scan, const struct twin__opening *opening, uint64_t offset,
+                                void (*visit)(struct scan *scan, const twin_buffer *block, uint64_t offset),
+                                twin_error *error)
+{
+    const struct twin__file_bytes *bytes = &scan->table->bytes;
+    twin_buffer block = { 0 };
+    twin_status status = TWIN_OK;
+    for (; offset < bytes->end && status == TWIN_OK; offset += block.length) {
+        uint64_t left = bytes->end - offset;
+        block.length = 0;
+        status = twin__file_bytes_read(&block, bytes, opening->name, offset,
+                                       left < BLOCK_BYTES ? (size_t)left : BLOCK_BYTES, error);
+        if (status == TWIN_OK)
+            visit(scan, &block, offset);
+    }
+    twin_buffer_clear(&block);
+    return status;
+}
+
+/* Looks in an unclosed record for the last line with an odd number of quotes in a row; the record and the lines of the scan
+ * become those behind it. */
+static void find_resumed(struct scan *scan, const twin_buffer *block, uint64_t offset)
+{
+    struct table *table = scan->table;
+    for (size_t i = 0; i < block->length; i++) {
+        bool quote = block->bytes[i] == '"';
+        if (!quote && scan->quotes % 2)
+            scan->is_odd = true;
+        scan->quotes = quote ? scan->quotes + 1 : 0;
+        if (block->bytes[i] != '\n')
+            continue;
+        scan->record_lines++;
+        if (scan->is_odd) {
+            table->resumed = offset + i + 1;
+            scan->lines = scan->record_lines;
+        }
+        scan->is_odd = false;
+    }
+}
+
+/* The record that the scan is in has no end. */
+static twin_status resume(struct scan *scan, const struct twin__opening *opening, twin_error *error)
+{
+    struct table *table = scan->table;
+    uint64_t lines = scan->lines;
+    table->unclosed = scan->record;
+    table->resumed = table->bytes.end;
+    twin_status status = visit_blocks(scan, opening, table->unclosed, find_resumed, error);
+    if (scan->is_odd || scan->quotes % 2) { /* in the last line, which does not end */
+        table->resumed = table->bytes.end;
+        scan->lines = lines;
+    }
+    if (status != TWIN_OK || table->resumed == table->bytes.end)
+        return status;
+    scan->state = CSV_START;
+    begin_record(scan, table->resumed);
+    return visit_blocks(scan, opening, table->resumed, scan_block, error);
 }
 
 static twin_status find_starts(struct table *table, const struct twin__opening *opening, size_t chunks,
@@ -177,22 +259,15 @@ static twin_status find_starts(struct table *table, const struct twin__opening *
                          .each = opening->settings->options.chunk_bytes,
                          .record = table->begin,
                          .lines = table->starts[0].lines,
+                         .record_lines = table->starts[0].lines,
                          .chunks = chunks,
                          .next = 1 };
-    twin_buffer block = { 0 };
-    twin_status status = TWIN_OK;
-    for (uint64_t offset = table->begin; offset < table->bytes.end && status == TWIN_OK; offset += block.length) {
-        uint64_t left = table->bytes.end - offset;
-        block.length = 0;
-        status = twin__file_bytes_read(&block, &table->bytes, opening->name, offset,
-                                       left < BLOCK_BYTES ? (size_t)left : BLOCK_BYTES, error);
-        if (status == TWIN_OK)
-            scan_block(&scan, &block, offset);
-    }
+    table->unclosed = table->resumed = UINT64_MAX;
+    twin_status status = visit_blocks(&scan, opening, table->begin, scan_block, error);
+    if (status == TWIN_OK && scan.state == CSV_QUOTED)
+        status = resume(&scan, opening, error);
     for (; scan.next <= chunks; scan.next++)
         table->starts[scan.next] = (struct start){ table->bytes.end, scan.lines };
-    table->unclosed = scan.state == CSV_QUOTED ? scan.record : UINT64_MAX;
-    twin_buffer_clear(&block);
     return status;
 }
 
@@ -322,8 +397,7 @@ static twin_status record_from(struct twin__record *out, const struct twin__sour
 
 /* ---- reading ---- */
 
-/* Where to stop reading a chunk: before a record without an end, or in the middle of one that is too long. Each is the
- * last of its chunk. A chunk in the middle of a record has none of its own. */
+/* Where to stop reading a chunk: in the middle of a record that is too long, the last of its chunk, if there is one. A chunk in the middle of a record has none of its own. */
 static uint64_t end_to_read(const struct table *table, size_t chunk)
 {
     const twin_input_options *options = &table->source.settings->options;
@@ -331,11 +405,18 @@ static uint64_t end_to_read(const struct table *table, size_t chunk)
     uint64_t range_end = table->bytes.end - range < each ? table->bytes.end : range + each;
     uint64_t longest = range_end + options->max_bytes + 2; /* and its line end */
     uint64_t begin = table->starts[chunk].offset, end = table->starts[chunk + 1].offset;
-    if (table->unclosed >= begin && table->unclosed < end)
-        end = table->unclosed;
     if (begin >= range_end || end < longest)
         return end;
     return longest;
+}
+
+/* A record with an unclosed quote, which begins in `line`. */
+static twin_status visit_unclosed(const struct table *table, struct twin__chunk *chunk, uint64_t line)
+{
+    struct twin__record record;
+    twin_position position = { table->unclosed, line, table->source.number, UINT32_MAX };
+    twin__record_problem(&record, TWIN_PROBLEM_BROKEN, 1, "a quote that is not closed");
+    return twin__deliver(chunk, &record, position);
 }
 
 static twin_status visit_records(const struct table *table, struct twin__chunk *chunk, const char **rest)
@@ -346,7 +427,18 @@ static twin_status visit_records(const struct table *table, struct twin__chunk *
     uint64_t line = chunk->number ? 1 : 1 + start->lines;
     struct twin__record record;
     enum csv_state state = CSV_START;
-    while ((newline = twin__csv_find_end(&state, table->separator, p, end)) != NULL) {
+    for (;;) {
+        uint64_t offset = start->offset + (uint64_t)(p - block->bytes);
+        if (offset == table->unclosed && table->resumed - offset <= (uint64_t)(end - p)) {
+            const char *resumed = p + (table->resumed - offset);
+            twin_status status = visit_unclosed(table, chunk, line);
+            if (status != TWIN_OK)
+                return status;
+            line += count_lines(p, resumed);
+            p = resumed;
+        }
+        if ((newline = twin__csv_find_end(&state, table->separator, p, end)) == NULL)
+            break;
         const char *stop = without_return(p, newline);
         if (record_from(&record, &table->source, chunk->buffers, p, stop) != TWIN_OK)
             return twin__fail_memory(chunk->error);
@@ -364,15 +456,13 @@ static twin_status visit_records(const struct table *table, struct twin__chunk *
     return TWIN_OK;
 }
 
-/* What was not read: a record too long, or one without an end. */
+/* What was not read: a record too long, be it one without an end. */
 static twin_status visit_rest(const struct table *table, struct twin__chunk *chunk, uint64_t offset)
 {
     struct twin__record record;
     if (offset == table->unclosed)
-        twin__record_problem(&record, TWIN_PROBLEM_BROKEN, 1,
-                             "a quote that is not closed: all that follows is part of this record");
-    else
-        twin__record_too_long(&record, &table->source);
+        return visit_unclosed(table, chunk, chunk->lines + 1);
+    twin__record_too_long(&record, &table->source);
     twin_position position = { offset, chunk->lines + 1, table->source.number, UINT32_MAX };
     return twin__deliver(chunk, &record, position);
 }

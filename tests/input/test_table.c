@@ -137,11 +137,26 @@ static void broken_records_are_problems(void **unused)
     CHECK_TABLE(table("t.csv", "id,text\n1\n2,\"two\" or more\n3,three,3\n4,four\n5,\"five\n\n6,six\n"), documents,
                 { NULL, "1 column, and the header has 2", 2 }, { NULL, "something follows a closing quote", 3 },
                 { NULL, "3 columns, and the header has 2", 4 }, { "4", "four", 5 },
-                { NULL, "a quote that is not closed: all that follows is part of this record", 6 });
+                { NULL, "a quote that is not closed", 6 }, { "6", "six", 8 });
     CHECK_TABLE(
         table("t.csv", "id,text\n1,123456\n2,\"12\n\n34567890 123456789 \n123456789 123456789 12345678\"\n3,x\n"),
         ((twin_input_options){ .max_bytes = 10 }), { "1", "123456", 2 }, { NULL, "longer than 10 bytes", 3 },
         { "3", "x", 7 });
+}
+
+/* Records behind an unclosed quote are read: the lines behind the last one with an odd number of quotes in a row. */
+static void an_unclosed_quote_ends_with_its_line(void **unused)
+{
+    (void)unused;
+    CHECK_TABLE(table("t.csv", "id,text\n1,\"one\n3,three\n4,\"\"\n5,\"\"\"\"\n6,s\"\"ix"), documents,
+                { NULL, "a quote that is not closed", 2 }, { "3", "three", 3 }, { "4", "", 4 }, { "5", "\"", 5 },
+                { "6", "s\"\"ix", 6 });
+    CHECK_TABLE(table("t.csv", "id,text\n1,one\n\"2\n\n\",\"two\n3,three\n"), documents, { "1", "one", 2 },
+                { NULL, "a quote that is not closed", 3 }, { "3", "three", 6 });
+    CHECK_TABLE(table("t.csv", "id,text\n1,\"one\n\"\n2,\"\"\"two"), documents, { "1", "one\n", 2 },
+                { NULL, "a quote that is not closed", 4 });
+    CHECK_TABLE(table("t.csv", "id,text\n1,\"123456789012345\n3,three\n"), ((twin_input_options){ .max_bytes = 10 }),
+                { NULL, "a quote that is not closed", 2 }, { "3", "three", 3 });
 }
 
 /* As cat(1) makes them of several tables. */
@@ -151,6 +166,10 @@ static void headers_among_records_are_not_documents(void **unused)
     CHECK_TABLE(table("t.csv", "id,text\n1,one\nid,text\n2,two\n\"id\",\"text\"\r\n3,id\nid,a text\n"), documents,
                 { "1", "one", 2 }, { NULL, "repeats the header", 3 }, { "2", "two", 4 },
                 { NULL, "repeats the header", 5 }, { "3", "id", 6 }, { "id", "a text", 7 });
+    CHECK_TABLE(table("t.csv",
+                      "\xEF\xBB\xBFid,text\n1,one\n\xEF\xBB\xBFid,text\n\xEF\xBB\xBF\"id\",\"text\"\n2,\xEF\xBB\xBF"),
+                documents, { "1", "one", 2 }, { NULL, "repeats the header", 3 }, { NULL, "repeats the header", 4 },
+                { "2", "\xEF\xBB\xBF", 5 });
     CHECK_TABLE(table("t.csv", "text\ntext\n"), documents, { NULL, "text", 2 });
     CHECK_TABLE(table("t.csv", "text,label\ntext,good\nlabel,bad\n"), documents, { NULL, "text", 2 },
                 { NULL, "label", 3 });
@@ -307,6 +326,7 @@ int main(void)
         IN_A_FOLDER(a_header_may_hold_zeros),
         IN_A_FOLDER(quotes_may_hold_anything),
         IN_A_FOLDER(broken_records_are_problems),
+        IN_A_FOLDER(an_unclosed_quote_ends_with_its_line),
         IN_A_FOLDER(headers_among_records_are_not_documents),
         IN_A_FOLDER(records_like_headers_are_documents),
         IN_A_FOLDER(rearranged_headers_are_not_documents),
