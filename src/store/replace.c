@@ -144,15 +144,28 @@ static twin_status hold_old(int *held, const char *path, const struct twin__stor
     return status;
 }
 
+/* If that fails, the message has the name that was given. */
+static twin_status try_to_make(const char *temporary, const char *path, mode_t mode, twin_error *error)
+{
+    int fd = open(temporary, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode);
+    if (fd < 0)
+        return twin__fail(error, TWIN_EIO, "%s: could not be created: %m", path);
+    close(fd);
+    return TWIN_OK;
+}
+
 static twin_status create_file(const char *temporary, const char *path, const struct twin__store_schema *schema,
                                struct twin__store_create_options options, struct filling filling, twin_error *error)
 {
     enum { MAP_BYTES = 1 << 20 };
+    mode_t mode = options.secret ? 0600 : 0666;
     int held;
     twin_status status = hold_old(&held, path, schema, options.replace, error);
     unlink(temporary); /* of a process that had our number and died */
     if (status == TWIN_OK)
-        status = write_private(temporary, schema, options.secret ? 0600 : 0666, MAP_BYTES, filling, error);
+        status = try_to_make(temporary, path, mode, error);
+    if (status == TWIN_OK)
+        status = write_private(temporary, schema, mode, MAP_BYTES, filling, error);
     if (status == TWIN_OK)
         status = twin__store_name_file((struct twin__finished_file){ -1, temporary }, path, held >= 0, error);
     if (held >= 0)

@@ -362,3 +362,4 @@ mkdir small
 printf '{"id":1,"text":"one"}\n{"id":' >cut.jsonl
 wrong 'cut.jsonl' dedup -q --strict --update w.twin cut.jsonl -o o/none
 [ "$(echo w.twin*)" = 'w.twin w.twin-lock' ] && [ ! -e o/none ] || fail "a run that is refused leaves $(echo w.twin*)"
+wrong 'nowhere/a.twin: could not be created: No such file or directory' index create nowhere/a.twin
