@@ -127,7 +127,7 @@ bool write_contamination_page(const char *path, const struct contamination *foun
         return false;
     write_page_head(output.file, "twinsift contamination", "Test questions in training data");
     write_page_command(output.file, base);
-    fprintf(output.file, "<tr><th>version</th><td>twinsift %s</td></tr>\n</table>\n", twin_version());
+    write_page_version(output.file);
     write_counts(output.file, found);
     twin_status status = write_leaks(output.file, found, &error);
     fputs("</body></html>\n", output.file);

@@ -179,9 +179,11 @@ void remark_repeated_ids(const twin_collection *collection);
 /* Writes an HTML page with counts, plots and examples. */
 bool write_report(const struct dedup_result *result, const char *path);
 
-/* The beginning of a page, up to its heading, and of its table of what was run: a row with the command. */
+/* The beginning of a page, up to its heading, and the table of what was run: first a row with the command, last the version
+ * and the date. */
 void write_page_head(FILE *out, const char *title, const char *heading);
 void write_page_command(FILE *out, const struct request_base *base);
+void write_page_version(FILE *out);
 
 /* Prints counts, the largest groups, the audit, stages and memory on standard error. */
 void print_summary(const struct dedup_result *result);

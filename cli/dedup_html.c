@@ -121,21 +121,26 @@ void write_page_command(FILE *out, const struct request_base *base)
     fputs("</code></td></tr>\n", out);
 }
 
-/* What somebody needs who finds the page a year later. */
-static void write_command(FILE *out, const struct dedup_result *result)
+void write_page_version(FILE *out)
 {
     char date[64] = "";
     struct tm parts;
     time_t now = page_time();
     if (gmtime_r(&now, &parts))
         strftime(date, sizeof date, "%Y-%m-%d %H:%M UTC", &parts);
+    fprintf(out, "<tr><th>version</th><td>twinsift %s</td></tr>\n<tr><th>date</th><td>%s</td></tr>\n</table>\n",
+            twin_version(), date);
+}
+
+/* What somebody needs who finds the page a year later. */
+static void write_command(FILE *out, const struct dedup_result *result)
+{
     write_page_command(out, result->run->base);
     fputs("<tr><th>inputs</th><td>", out);
     write_inputs(out, result->input);
     fputs("</td></tr>\n", out);
     write_scheme(out, result->run, twin_input_format_of(result->input));
-    fprintf(out, "<tr><th>version</th><td>twinsift %s</td></tr>\n<tr><th>date</th><td>%s</td></tr>\n</table>\n",
-            twin_version(), date);
+    write_page_version(out);
 }
 
 /* ---- counts ---- */

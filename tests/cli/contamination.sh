@@ -47,7 +47,8 @@ while IFS=$'\t' read -r _ _ _ document _ _ position excerpt; do
     there=$(grep -F "\"id\":\"$document\"," train.jsonl | sed 's/.*"text":"\(.*\)"}/\1/' | cut -c "$position-" | cut -c 1-100)
     [ "${there:0:${#excerpt}}" = "$excerpt" ] || fail "$document:$position is not \"$excerpt\""
 done <out
-run 0 -q train.jsonl --against eval.jsonl -o clean.jsonl --report page.html
+SOURCE_DATE_EPOCH=86400 run 0 -q train.jsonl --against eval.jsonl -o clean.jsonl --report page.html
+grep -q '1970-01-02 00:00 UTC' page.html || fail 'the page has no date'
 truth 0.5 | cut -f 3 >items
 "$TWINSIFT" contamination -q clean.jsonl --against eval.jsonl >again
 [ ! -s again ] || fail "what is left has $(head -1 again)"
