@@ -19,7 +19,7 @@ class Cluster:
     def __init__(self, folder, workers=2):
         import pyspark
 
-        self.folder, self.processes, self.count = pathlib.Path(folder), [], 0
+        self.folder, self.processes, self.drivers, self.count = pathlib.Path(folder), [], [], 0
         self.home = os.path.dirname(pyspark.__file__)
         self.environment = {**os.environ, "SPARK_HOME": self.home, "PYSPARK_PYTHON": sys.executable,
                             "SPARK_LOCAL_IP": "127.0.0.1", "PYTHONDONTWRITEBYTECODE": "1"}
@@ -67,15 +67,15 @@ class Cluster:
         path.write_text(script)
         command = [f"{self.home}/bin/spark-submit", "--master", self.url, "--conf", "spark.executor.memory=1g",
                    "--conf", "spark.ui.enabled=false", *options, str(path), *map(str, arguments)]
-        return subprocess.Popen(
+        driver = subprocess.Popen(
             command, env={**self.environment, **(environment or {})}, cwd=self.folder, start_new_session=True,
             stdout=subprocess.PIPE, stderr=open(self.folder / "driver.log", "ab"), text=True,
         )
+        self.drivers.append(driver)
+        return driver
 
     def close(self):
-        for process in self.processes:
-            try:
+        for process in self.drivers + self.processes:
+            if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
             process.wait()

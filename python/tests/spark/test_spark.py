@@ -1,5 +1,6 @@
 """twinsift.spark gives the answers of twinsift.dedup and of the program."""
 import doctest
+import gc
 import json
 import pathlib
 import random
@@ -211,10 +212,33 @@ def test_values_that_make_no_sense(table):
     for keywords, words in (
         ({"text": "body"}, "has no column"), ({"keep": "best"}, "keep must be"), ({"keep": "score:most"}, "keep must be"),
         ({"partitions": 0}, "partitions must be"), ({"threshold": 2.0}, "threshold"), ({"group_bytes": "many"}, "group_bytes"),
-        ({"measure": "containment"}, "jaccard"),
+        ({"measure": "containment"}, "jaccard"), ({"text": "score"}, "of type double, not texts"),
+        ({"group_bytes": -1}, "group_bytes must be"), ({"group_bytes": None}, "group_bytes must be"),
     ):
         with pytest.raises(ValueError, match=words):
             twinsift.spark.dedup(table, **keywords)
+    for function in (twinsift.spark.sign, lambda df, **keywords: twinsift.spark.query(df, "none.twin", **keywords)):
+        with pytest.raises(ValueError, match='no column "body"; it has: id, text, score'):
+            function(table, text="body")
+    for keywords, words in (({"partitions": "many"}, "partitions must be int"), ({"keep": None}, "keep must be str")):
+        with pytest.raises(TypeError, match=words):
+            twinsift.spark.dedup(table, **keywords)
+
+
+def test_nothing_and_nothing_but_null(spark, table):
+    for df, count in ((table.limit(0), 0), (table.limit(2).selectExpr("id", "CAST(NULL AS string) AS text"), 2)):
+        result = twinsift.spark.dedup(df, id="id", order="id")
+        assert result.report["documents"] == result.report["kept"] == count and result.report["largest_group"] == 0
+        assert (result.kept.count(), result.dropped.count()) == (count, 0)
+        assert twinsift.spark.pairs(df, order="id").count() == 0
+
+
+def test_what_is_made_of_results_outlives_them(spark):
+    df = spark.createDataFrame([(1, "A recipe for plum cake"), (2, "Bread"), (3, "a recipe for plum cake")], "n int, text string")
+    kept = twinsift.spark.dedup(df, order="n", partitions=2).kept.select("n")
+    pairs = twinsift.spark.pairs(df, order="n", partitions=2).where("similarity > 0.9")
+    gc.collect()
+    assert sorted(row.n for row in kept.collect()) == [1, 2] and pairs.count() == 1
 
 
 def test_the_command_writes_the_records_that_are_kept(spark, files, program, tmp_path, capfd):

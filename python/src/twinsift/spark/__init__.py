@@ -32,7 +32,7 @@ except ImportError as error:
 
 from . import _rows
 from ._documents import Order
-from ._job import Job
+from ._job import Job, check_columns, check_text
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -42,9 +42,9 @@ __all__ = ["Deduplicated", "dedup", "pairs", "query", "sign"]
 
 def _bytes_of(size: int | str) -> int:
     """A number, or one such as "1g"."""
-    if isinstance(size, int):
+    if isinstance(size, int) and size >= 0:
         return size
-    match = re.fullmatch(r"(\d+)\s*([kmgt]?)b?", size.strip().lower())
+    match = re.fullmatch(r"(\d+)\s*([kmgt]?)b?", str(size).strip().lower())
     if not match:
         raise ValueError(f'group_bytes must be a number of bytes, such as 1000000 or "1g", not {size!r}')
     return int(match[1]) << 10 * " kmgt".index(match[2] or " ")
@@ -61,7 +61,7 @@ def _rank(df: DataFrame, text: str, keep: str) -> tuple[str, bool, Any]:
     """Which rule that is, whether the largest is preferred, and of what."""
     from pyspark.sql import functions as F
 
-    column, _, which = keep.rpartition(":")
+    column, _, which = keep.rpartition(":") if isinstance(keep, str) else ("", "", "")
     if not column:
         choice("keep", keep, ("first", "last", "longest", "shortest"))
         if keep in ("first", "last"):
@@ -69,8 +69,7 @@ def _rank(df: DataFrame, text: str, keep: str) -> tuple[str, bool, Any]:
         return "rank", keep == "longest", F.coalesce(F.octet_length(text), F.lit(0)).cast("bigint")
     if which not in ("max", "min"):
         raise ValueError(f"keep must be first, last, longest, shortest, COLUMN:max or COLUMN:min, not {keep!r}")
-    if column not in df.columns:
-        raise ValueError(f'df has no column "{column}"; it has: {", ".join(df.columns)}')
+    check_columns(df, column)
     kind = df.schema[column].dataType.typeName()
     to = next((to for to, kinds in _RANKED.items() if kind in kinds), None)
     if to is None:
@@ -80,7 +79,7 @@ def _rank(df: DataFrame, text: str, keep: str) -> tuple[str, bool, Any]:
 
 class Deduplicated:
     """What :func:`dedup` returns: `kept` and `dropped`, which are DataFrames, and `report`, a dictionary. The DataFrames
-    read the stages of the run; without `stage` these are removed with this object."""
+    read the stages of the run; without `stage` these are there until the session ends."""
 
     def __init__(self, job: Job) -> None:
         self._job = job
@@ -160,15 +159,13 @@ def pairs(
     are ids, or numbers of rows; of rows with the same id only the first is taken. Of texts with equal sets each is listed
     with the first of its kind.
 
-    The rows are in files of the stage, or without `stage` in temporary ones for as long as the DataFrame lives.
+    The rows are in files of the stage, or without `stage` in temporary ones until the session ends.
     """
     rule = _rows.Rule(_scheme(threshold, shingle, hashes, seed, scheme), "first", group_bytes=_bytes_of(group_bytes))
     job = Job(
         df, rule, text=text, id=id, rank=None, order=order, stage=stage, partitions=partitions, files=files, pairs=True
     )
-    found = job.named(("a", "b"))
-    setattr(found, "_twinsift_job", job)  # so that what it reads is there as long as it is
-    return found
+    return job.named(("a", "b"))
 
 
 def _schema(df: DataFrame, more: str) -> Any:
@@ -201,6 +198,7 @@ def sign(
 ) -> DataFrame:
     """df with two more columns: `signature`, binary, 32-bit numbers in the order of bytes of x86; and `keys`, one for each
     band, as signed numbers: documents that share one are candidates."""
+    check_text(df, text)
     line = _scheme(threshold, shingle, hashes, seed, scheme)
     schema = _schema(df, "signature binary, keys array<bigint>")
     return df.mapInArrow(_rows.Appending(text, _Signed(line)), schema)
@@ -232,6 +230,7 @@ def query(
 ) -> DataFrame:
     """df with one more column, `matches`: for each row the documents of an index that are similar to its text, the most
     similar first. The index is a file that every executor can open."""
+    check_text(df, text)
     schema = _schema(df, "matches array<struct<id: string, similarity: double>>")
     return df.mapInArrow(_rows.Appending(text, _Query(index_path, threshold, top)), schema)
 

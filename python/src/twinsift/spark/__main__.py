@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -109,6 +110,8 @@ def main(arguments: list[str] | None = None) -> int:
     from pyspark.sql import SparkSession
 
     options = _parser().parse_args(arguments)
+    if "PYSPARK_GATEWAY_PORT" not in os.environ:  # not by spark-submit: the workers' Python is this one, which has twinsift
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     spark = SparkSession.builder.appName("twinsift").getOrCreate()
     try:
         report = _run(spark, options)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Union
 from urllib.parse import unquote
 
 from . import _rows
-from ._stages import Stages
+from ._stages import Stages, quiet
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -40,12 +40,13 @@ def _is_scan(df: DataFrame) -> bool:
     return all(name.split()[0] in _NARROW for name in _nodes(plan))
 
 
-def _has_metadata(df: DataFrame, name: str) -> bool:
+def _metadata(df: DataFrame) -> list[str]:
+    """What is known of the files of its rows."""
     try:
-        df.select(f"_metadata.{name}").schema
+        with quiet():
+            return list(getattr(df.select("_metadata").schema["_metadata"].dataType, "names"))
     except Exception:  # of several classes, by version
-        return False
-    return True
+        return []
 
 
 def _plain_path(path: Any) -> Any:
@@ -68,13 +69,13 @@ def numbered(
     their names."""
     if order is not None:
         return _number_sorted(df, text, [order] if not isinstance(order, (list, tuple)) else list(order), stages, parts)
-    if not _is_scan(df) or not _has_metadata(df, "file_path"):
+    if not _is_scan(df) or "file_path" not in _metadata(df):
         raise ValueError(
             "order must be given, the columns that say which of similar documents comes first: df is not read directly "
             "from files, whose order would be taken"
         )
     files = file_order(df) if files is None else files
-    if _has_metadata(df, "row_index"):
+    if "row_index" in _metadata(df):
         return _number_scan(df, files, stages)
     return _number_copy(df, files, stages)
 

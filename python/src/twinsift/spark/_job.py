@@ -4,6 +4,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .. import _core
+from .._options import whole
 from . import _rows
 from ._documents import DOC, Order, bitmaps_of, marked, numbered
 from ._stages import Stages, settings, statistics
@@ -13,6 +14,23 @@ if TYPE_CHECKING:
 
 _DOCUMENTS_PER_PART = 40_000  # times 2 KB of rows in buckets, which a task sorts in memory
 _GREATEST = ("largest_bucket", "largest_group")
+#: What tasks count; a stage of nothing has none of them.
+_COUNTS = ("documents", "text_bytes", "empty", "large_buckets", "largest_bucket", "involved", "joined_groups", "largest_group")
+
+
+def check_columns(df: DataFrame, *names: str) -> None:
+    """Whether df has these columns."""
+    for name in names:
+        if name not in df.columns:
+            raise ValueError(f'df has no column "{name}"; it has: {", ".join(df.columns)}')
+
+
+def check_text(df: DataFrame, name: str) -> None:
+    """Whether df has this column, and its values are texts."""
+    check_columns(df, name)
+    kind = df.schema[name].dataType.typeName()
+    if kind not in ("string", "varchar", "char", "binary", "void"):
+        raise ValueError(f'the column "{name}" has values of type {kind}, not texts')
 
 
 def part_count(df: DataFrame) -> int:
@@ -44,13 +62,13 @@ class Job:
         self, df: DataFrame, rule: _rows.Rule, *, text: str, id: str | None, rank: Any, order: Order,
         stage: str | None, partitions: int | None, files: list[str] | None, pairs: bool,
     ) -> None:
-        if partitions is not None and partitions < 1:
-            raise ValueError(f"partitions must be at least 1, not {partitions}")
-        for name in (text, id):
-            if name is not None and name not in df.columns:
-                raise ValueError(f'df has no column "{name}"; it has: {", ".join(df.columns)}')
+        if partitions is not None:
+            whole("partitions", partitions, 1)
+        check_text(df, text)
+        if id is not None:
+            check_columns(df, id)
         self.df, self.rule, self.text, self.id, self.rank, self.pairs = df, rule, text, id, rank, pairs
-        self.report: dict[str, Any] = {"large_groups": [], "bytes": {}}
+        self.report: dict[str, Any] = {**dict.fromkeys(_COUNTS, 0), "large_groups": [], "bytes": {}}
         options = {"rule": rule._asdict(), "text": text, "id": id, "order": repr(order), "columns": df.columns,
                    "rank": repr(rank), "pairs": pairs}
         self.stages = Stages(df.sparkSession, stage, options)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import shutil
 import tempfile
 import time
@@ -23,8 +24,20 @@ _SETTINGS = {
 }
 
 
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """While it lasts, PySpark does not log, with all its callers, that what is asked for is not there."""
+    logger = logging.getLogger("DataFrameQueryContextLogger")
+    earlier, logger.disabled = logger.disabled, True
+    try:
+        yield
+    finally:
+        logger.disabled = earlier
+
+
 class Stages:
-    """A folder that all executors see. Without one, a temporary folder of this machine, in local mode only."""
+    """A folder that all executors see. Without one, a temporary folder of this machine, in local mode only, which
+    is there as long as the session."""
 
     def __init__(self, spark: SparkSession, folder: str | None, options: dict[str, Any]) -> None:
         self.spark, self.seconds = spark, {}  # type: tuple[SparkSession, dict[str, float]]
@@ -40,7 +53,8 @@ class Stages:
         if not str(master).startswith("local"):
             raise ValueError("stage must be given on a cluster: a folder that all executors see")
         folder = tempfile.mkdtemp(prefix="twinsift-spark-")
-        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        # DataFrames made from results read it, and nothing says when the last of them is gone.
+        weakref.finalize(self.spark, shutil.rmtree, folder, ignore_errors=True)
         return folder
 
     def _check(self, options: str) -> None:
@@ -53,10 +67,13 @@ class Stages:
     def _note(self, name: str) -> str | None:
         """What was written, or None."""
         try:
-            rows = self.spark.read.text(f"{self.folder}/{name}.note").collect()
+            # Named twice, since of a single path Spark warns, with all its callers, that it does not exist.
+            with quiet():
+                rows = self.spark.read.text([f"{self.folder}/{name}.note"] * 2).collect()
         except Exception:  # there is none; its class depends on the version
             return None
-        return str(rows[0][0]) if len(rows) == 1 else None
+        found = {str(row[0]) for row in rows}
+        return found.pop() if len(found) == 1 else None
 
     def _write_note(self, name: str, words: str) -> None:
         frame = self.spark.createDataFrame([(words,)], "value string").coalesce(1)
