@@ -4,6 +4,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -115,12 +116,15 @@ def main(arguments: list[str] | None = None) -> int:
     spark = SparkSession.builder.appName("twinsift").getOrCreate()
     try:
         report = _run(spark, options)
+        if options.report:
+            with open(options.report, "w", encoding="utf-8") as file:
+                json.dump(report, file, indent=1)
     except (OSError, ValueError, TypeError, twinsift.Error, AnalysisException) as error:
         print(f"python -m twinsift.spark: {error}", file=sys.stderr)
         return 2
-    if options.report:
-        with open(options.report, "w", encoding="utf-8") as file:
-            json.dump(report, file, indent=1)
+    except KeyboardInterrupt:
+        print("python -m twinsift.spark: interrupted", file=sys.stderr)
+        return 128 + signal.SIGINT
     if not options.quiet:
         print(f"{report['documents']:,} documents: {report['exact_copies']:,} exact copies and "
               f"{report['near_copies']:,} near copies dropped, {report['kept']:,} kept; "
