@@ -48,6 +48,13 @@ static int run(void *context)
         twin_index_close(index);
         return EXIT_ERROR;
     }
+    if (twin_index_options_of(index).by_edits) {
+        twin_index_close(index);
+        return fail(
+            "%s: compares texts by edit distance; 'twinsift pairs --measure edit' finds all pairs of the files "
+            "that they came from",
+            index_path(shared));
+    }
     if (!shared->quiet)
         warn_answers(index_path(shared), index, threshold_of(shared));
     twin_progress progress = progress_begin(shared->quiet);

@@ -407,8 +407,8 @@ says 'audit: recall 1.0000'
 run 0 query names.twin --as lines --threshold 0.8 --audit 5 --json asked.txt
 has '{"audit":{"documents":5,'
 wrong 'compares sets' query --audit 5 sets.twin corpus.jsonl
-wrong 'edit distance' pairs names.twin
 wrong 'compares sets, so --max-edits' query --max-edits 1 sets.twin corpus.jsonl
+wrong "'twinsift pairs --measure edit' finds all pairs" pairs names.twin
 wrong 'needs --measure edit' create other.twin --max-edits 1
 wrong 'must be text' create other.twin --measure edit --keep none
 wrong "an option of 'index query'" create other.twin --measure edit --threshold 0.5
