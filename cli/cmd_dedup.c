@@ -509,8 +509,10 @@ static int run_dedup(void *context)
         print_result(&run, print_stats);
     else if (show && !request->shared.quiet)
         print_result(&run, print_summary);
-    if (show && !request->shared.quiet)
+    if (show && !request->shared.quiet) {
+        remark_incomplete(twin_dedup_count(run.dedup).search.incomplete);
         remark_memory(&request->shared);
+    }
     uint64_t skipped = twin_collection_count(run.collection).problems + twin_collection_count(run.other).problems;
     run_clear(&run);
     word_list_clear(&stop_words);

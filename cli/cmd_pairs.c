@@ -269,6 +269,8 @@ static bool find_similar(struct pairs_run *run, twin_progress progress)
     run->counts = run->dedup ? twin_dedup_count(run->dedup).search : twin_similar_count(run->similar);
     run->found = seconds();
     progress_clear();
+    if (status == TWIN_OK && !run->request->shared.quiet)
+        remark_incomplete(run->counts.incomplete);
     return status == TWIN_OK || refuse_status("the search", status, &error);
 }
 

@@ -93,6 +93,14 @@ void remark_one_document(const twin_input *input, const twin_collection *collect
         warn("there is one document in the input, so there is nothing to compare it with");
 }
 
+void remark_incomplete(uint64_t documents)
+{
+    if (documents)
+        warn("%" PRIu64 " document%s so much in common with so many others that not all were compared; pairs may be "
+             "missing, and --audit measures how many",
+             documents, documents == 1 ? " has" : "s have");
+}
+
 twin_collection *read_documents(const twin_input *input, twin_collection_options options, bool quiet)
 {
     twin_collection *collection;

@@ -15,6 +15,9 @@ void remark_no_documents(twin_collection_counts counts);
  * file, whoever has lines of text has to say so. */
 void remark_one_document(const twin_input *input, const twin_collection *collection);
 
+/* A remark if documents, as many as this, were not compared with all that may be similar. */
+void remark_incomplete(uint64_t documents);
+
 /* Whether the input is a plain file of several lines, read as one document. */
 bool is_file_of_lines(const twin_input *input);
 

@@ -173,7 +173,7 @@ static twin_status compare(const struct twin__key_index *index, twin_error *erro
                           (void *)index, error);
 }
 
-/* Nanoseconds to make and sort a key, measured on surnames. */
+/* Looks that take as long as to make and sort a key. */
 static const double KEY = 120;
 
 static double cost(const struct twin__keys *keys)

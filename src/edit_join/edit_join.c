@@ -96,10 +96,10 @@ static twin_status compare_tiles(const struct twin__edit_class *class, twin_erro
     return status;
 }
 
-/* Nanoseconds per text above which a forest is used although it may miss some. */
-static const double DEAR = 2e5;
+/* Looks per text above which a forest is used although it may miss some. */
+static const double MOST_LOOKS = 2e5;
 
-/* What it costs to compare all, in nanoseconds; 0 when that is not possible. */
+/* What it costs to compare all, in looks; 0 when that is not possible. */
 static double tiles_cost(const struct twin__edit_class *class)
 {
     size_t firsts[TWIN__EDIT64 + 1] = { 0 }, counts[TWIN__EDIT64 + 1] = { 0 };
@@ -126,7 +126,7 @@ static twin_status search_class(const struct twin__edit_class *class, struct twi
         class->similar->counts.verifying_seconds += twin__seconds() - begun; /* most of it is comparing */
     if (done || status != TWIN_OK)
         return status;
-    if (cost > 0 && (misses_none || cost <= DEAR * (double)class->count))
+    if (cost > 0 && (misses_none || cost <= MOST_LOOKS * (double)class->count))
         return compare_tiles(class, error);
     return misses_none || needs_all(class) ? compare_all(class, error)
                                            : twin__gram_forest_search(forest, class, error);

@@ -96,17 +96,17 @@ twin_status twin__edit_class_verify(twin_matches *out, const struct twin__edit_c
 twin_status twin__tiles_compare(struct twin__edit_pairs *out, const struct twin__short_texts *patterns, size_t middle,
                                 const struct twin__short_texts *texts, twin_edit_join_options options);
 
-/* How long that takes, roughly, in nanoseconds on a processor with AVX2. It is the same on every machine, for the
- * choice of a method depends on it. `firsts` and `counts` are how many of the first ones, and of all or of the others,
- * have each length. */
+/* About how much work that is. Work is counted in looks at an entry of a list, all operations as many of them: no time of a
+ * machine enters, since the choice of a method must be the same everywhere. `firsts` and `counts` are how many of the
+ * first ones, and of all or of the others, have each length. */
 double twin__tiles_cost(const size_t firsts[TWIN__EDIT64 + 1], const size_t counts[TWIN__EDIT64 + 1], bool is_between,
                         twin_edit_join_options options);
 
 /* ---- keys.c */
 
 /* Adds all near pairs of a class to those found. *done becomes false, and nothing is added, when the edits are too many
- * for this, the texts too long, or when it is expected to take longer than `worth` nanoseconds, or, if that is 0,
- * longer than a forest. */
+ * for this, the texts too long, or when it is expected to take more than `worth` looks, or, if that is 0, more than a
+ * forest. */
 twin_status twin__edit_join_by_keys(bool *done, const struct twin__edit_class *class, double worth,
                                     twin_error *error);
 

@@ -76,7 +76,7 @@ twin_status twin__key_index_room(struct twin__key_index *out, struct twin__keys 
 twin_status twin__key_index_sort(struct twin__key_index *index);
 
 /* How a kind makes its keys, counts the candidates (some more than once), and compares them. `cost` is roughly what
- * that takes in nanoseconds, except for `comparison`, which is per candidate; infinite when there would be too many
+ * that takes in looks, except for `comparison`, which is per candidate; infinite when there would be too many
  * keys. */
 struct twin__key_kind {
     double (*cost)(const struct twin__keys *keys);

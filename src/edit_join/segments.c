@@ -188,7 +188,7 @@ static twin_status compare(const struct twin__key_index *index, twin_error *erro
                           error);
 }
 
-/* Nanoseconds to look up a window twice, once to count; measured on surnames. A text has about 3·edits² windows. */
+/* Looks that take as long as to look up a window twice, once to count. A text has about 3·edits² windows. */
 static const double WINDOW = 1000;
 
 /* The same to make and sort a key. */

@@ -292,7 +292,8 @@ twin_status twin__tiles_compare(struct twin__edit_pairs *out, const struct twin_
 
 /* ---- cost ---- */
 
-/* Nanoseconds per column of a tile, and per comparison of a tile, measured with AVX2 (bench_edit). */
+/* Looks (edit_join_private.h) per column of a tile, and per comparison of a tile. Their ratios are those that bench_edit
+ * shows. */
 static const double EDIT_COLUMN = 7, INDEL_COLUMN = 3.5, PER_TEXT = 6;
 
 double twin__tiles_cost(const size_t firsts[TWIN__EDIT64 + 1], const size_t counts[TWIN__EDIT64 + 1], bool is_between,

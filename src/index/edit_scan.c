@@ -1,6 +1,6 @@
 /* edit_scan.c — a query compared with all texts of an index by edit distance.
  *
- * Short texts are read once for a view and stay in memory, so that a query takes some 20 ns for each of them and misses
+ * Short texts are read once for a view and stay in memory, so that a query takes little for each of them and misses
  * none, however many edits are allowed. */
 #include <stdlib.h>
 

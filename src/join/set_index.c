@@ -512,6 +512,15 @@ static void note_in_vain(struct search *search)
     bound_search(search);
 }
 
+/* A similar member pays for comparisons with so many others: what is compared grows with what is found. */
+static void note_found(struct search *search)
+{
+    enum { WORTH = 1024 };
+    uint16_t *count = search->query.in_vain;
+    if (count && *count < TWIN__MOST_IN_VAIN)
+        *count = (uint16_t)(*count > WORTH ? *count - WORTH : 0);
+}
+
 /* Compares the members of a block that may be similar. Returns the first that is, or the number of all members. */
 static size_t search_block(double *similarity, struct search *search, size_t block)
 {
@@ -524,8 +533,10 @@ static size_t search_block(double *similarity, struct search *search, size_t blo
         if (!is_wanted(search, i))
             continue;
         *similarity = compare_member(search, i);
-        if (*similarity >= 0)
+        if (*similarity >= 0) {
+            note_found(search);
             return i;
+        }
         note_in_vain(search);
     }
     return index->count;

@@ -125,7 +125,8 @@ struct twin__index_query {
     struct twin__divided_set set;
     size_t begin, end; /* members from the one up to but without the other */
     uint16_t *
-        in_vain; /* unless NULL, how many members the set was compared with in vain, in earlier searches and this one.
+        in_vain; /* unless NULL, how many members the set was compared with in vain, in earlier searches and this one,
+                        * less some for each that was similar.
                         * From TWIN__MOST_IN_VAIN on only those with rare items of the set are compared, and then as many
                         * once more, so that members may be missed */
     const uint32_t *ids;   /* unless NULL, the set is that of a member, and these are the numbers of its rare items */
