@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Times twinsift pairs on documents that share a template: eight families at 5, 10, 20 and 40 thousand documents; on such
-# that are less alike, two families at 20 to 160 thousand; and dedup --chain on near-copies.
+# that are less alike, two families at 20 to 160 thousand; dedup --chain on near-copies; and texts of the same phrases.
 # Prints a table and writes it to build/bench/crowds.tsv; bench/README.md describes it.
 #
 #     BENCH_QUICK=1     an eighth of the documents
@@ -45,6 +45,7 @@ write_family()
                 for (k = 0; k < 6; k++) group = group substr(alphabet, 1 + int(rand() * 27), 1)
                 pool[i] = group
             }
+            for (i = 0; i < 200; i++) phrase[i] = letters(48)
             for (i = 0; i < 1060; i++) word[i] = substr(letters(9), 1, 3 + int(rand() * 7))
             shared["template at 0.75"] = 1714; shared["template at 0.60"] = 1500; shared["template at 0.50"] = 1333
             shared["ten templates at 0.75"] = 1714; shared["template above the threshold"] = 1900
@@ -59,7 +60,10 @@ write_family()
                     text = form()
                 else if (family == "one forged bucket") # agrees in the first band with the default seed
                     text = letters(2000) " ecctvclojvhxxaaiwuqtgeqgyjtkmmouipnlxqoyfkvus"
-                else if (family == "tiny")
+                else if (family == "phrases by containment") {
+                    text = ""
+                    for (k = 0; k < 10; k++) text = text phrase[int(rand() * 200)] ". "
+                } else if (family == "tiny")
                     text = letters(1 + int(rand() * 12))
                 else if (family == "letters a and b") {
                     text = ""
@@ -78,7 +82,10 @@ write_family()
 time_family()
 {
     local command=(pairs --json --threshold "$threshold")
-    case $1 in *"dedup --chain") command=(dedup --chain --threshold "$threshold") ;; esac
+    case $1 in
+        *"dedup --chain") command=(dedup --chain --threshold "$threshold") ;;
+        *"by containment") command+=(--measure containment) ;;
+    esac
     write_family "$1" "$2"
     for ((run = 0; run < runs; run++)); do
         timed "$program" "${command[@]}" --quiet --stats --threads "$threads" "$corpus"
@@ -120,6 +127,8 @@ time_groups()
         time_growth "$family" 2.5
     done
     time_growth "near-copies, dedup --chain" 2.5
+    # Each phrase is in a twentieth of the documents: quadratic until the work for each is bounded.
+    time_growth "phrases by containment" ""
     counts=("${many[@]}")
     time_growth "half shared" 2.5
     time_growth "letters a and b" 2.5
