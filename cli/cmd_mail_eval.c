@@ -359,6 +359,8 @@ static bool read_corpus(struct mail_corpus *out, const struct request *request)
     bool good = request->trec
                     ? mail_corpus_read_index(out, request->trec, request->messages ? request->messages : SIZE_MAX)
                     : read_folders(out, request);
+    if (good && out->count == 0 && !request->mail.shared.quiet)
+        warn("there are no messages in the input");
     return good && (!request->judge || mail_corpus_correct(out, request->judge));
 }
 
