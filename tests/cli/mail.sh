@@ -322,8 +322,8 @@ prints '"learnt":8,'
 [ "$(wc -l <results)" = 9 ] || fail "not every judged message has a result"
 grep -q 'judge=unknown' results || fail "the unknown message has no result"
 echo "neither $samples/new.eml" >bad
-: >none
-expect 0 "$twinsift" mail eval --trec none
+: >empty_index
+expect 0 "$twinsift" mail eval --trec empty_index
 says 'there are no messages in the input'
 expect 2 "$twinsift" mail eval --trec bad
 says 'bad:1: expected'
