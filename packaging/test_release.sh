@@ -13,5 +13,7 @@ check "the same bytes" diff -r "$root/first" "$root/second"
 check "checksums" sh -c "cd '$root/first' && sha256sum --quiet -c SHA256SUMS"
 tar -xf "$root"/first/twinsift-*-linux-x86_64.tar.xz -C "$root"
 check "the program" sh -c "cd '$root'/twinsift-*-linux-x86_64 && [ \$(./twinsift dedup -q samples/articles.jsonl | wc -l) = 8 ]"
+check "its samples, from elsewhere" sh -c "cd / && timeout 9 '$root'/twinsift-*-linux-x86_64/twinsift serve --demo \
+    --http 127.0.0.1:0 2>&1 | grep -q token"
 check "the bill of materials" python3 -c 'import glob, json, sys; b = json.load(open(glob.glob(sys.argv[1] + "/*.cdx.json")[0])); assert b["components"] and b["metadata"]' "$root/first"
 finish

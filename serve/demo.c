@@ -11,10 +11,11 @@
 
 #include "support/messages.h"
 
-/* The samples are beside the sources that the program was built of, or where they are installed. */
+/* The samples are beside the program, as in an archive of a release, beside the sources that it was built of, or where
+ * they are installed. */
 static bool find_samples(char out[PATH_MAX])
 {
-    static const char *const further[] = { "../../samples", "../share/twinsift/samples",
+    static const char *const further[] = { "samples", "../../samples", "../share/twinsift/samples",
                                            "../../share/twinsift/samples", "../../../share/twinsift/samples" };
     char own[PATH_MAX], path[PATH_MAX + 64];
     ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
@@ -27,7 +28,8 @@ static bool find_samples(char out[PATH_MAX])
         if (realpath(path, out))
             return true;
     }
-    return realpath("samples", out) || refuse("--demo: the samples that come with twinsift are not installed");
+    return realpath("samples", out) ||
+           refuse("--demo: the samples are not installed; put the folder 'samples' of twinsift beside the program");
 }
 
 /* ---- mail */
