@@ -15,4 +15,6 @@ extern const struct command command_mail_learn, command_mail_check, command_mail
     command_mail_info, command_mail_compact, command_mail_export, command_mail_import, command_mail_eval,
     command_mail_milter;
 
+bool command_serve_is_here(void); /* whether the server is in this program */
+
 #endif

@@ -1,9 +1,10 @@
-/* mail_program.c — the commands of mail run in a program of their own.
+/* mail_program.c — the commands of mail run in a program of their own, and so does the server.
  *
  * What reads mail needs GMime, and with it some twenty shared libraries, which take longer to load than most commands
- * run. So twinsift is linked without them. It knows the commands of mail, their options and their help, and gives way
- * to twinsift-mail when one is to be run: the same program, linked with what reads mail. That one is beside the file
- * of this program, as in a build folder, or in the folder of its kind (libexec), as it is installed. */
+ * run; the server needs seven more. So twinsift is linked without them. It knows the commands of mail and of the server, their
+ * options and their help, and gives way to twinsift-mail or twinsift-serve when one is to be run: the same program, linked with
+ * what reads mail, or serves. Those are beside the file of this program, as in a build folder, or in the folder of their kind
+ * (libexec), as they are installed. */
 #include "mail_program.h"
 
 #include "support/messages.h"
@@ -20,10 +21,8 @@
 
 #ifdef TWIN_MAIL_FOLDER /* relative to the folder of programs */
 
-static const char NAME[] = "twinsift-mail";
-
 /* Where this program's file is, without its name. False if it cannot be determined. */
-static bool find_own_folder(char *out, size_t room)
+static bool find_own_folder(char *out, size_t room, const char *wanted)
 {
 #ifdef __APPLE__
     uint32_t length = (uint32_t)room;
@@ -36,42 +35,61 @@ static bool find_own_folder(char *out, size_t room)
     out[length] = '\0';
 #endif
     char *name = strrchr(out, '/');
-    if (!name || strcmp(name + 1, NAME) == 0) /* it would run itself for ever */
+    if (!name || strcmp(name + 1, wanted) == 0) /* it would run itself for ever */
         return false;
     *name = '\0';
     return true;
 }
 
-static void run_from(const char *folder, const char *further, char **arguments)
+static void run_from(const char *folder, const char *further, const char *name, char **arguments)
 {
     char *path;
-    if (asprintf(&path, "%s/%s%s", folder, further, NAME) < 0)
+    if (asprintf(&path, "%s/%s%s", folder, further, name) < 0)
         return;
     execv(path, arguments);
     free(path);
 }
 
-bool mail_program_enter(char **arguments)
+/* `does`: what it is there for. */
+static bool enter(const char *name, const char *does, char **arguments)
 {
     char folder[4096];
-    if (twin_message_available() == TWIN_OK)
-        return true;
-    if (!find_own_folder(folder, sizeof folder))
-        return refuse("%s cannot be found", NAME);
-    run_from(folder, "", arguments);
+    if (!find_own_folder(folder, sizeof folder, name))
+        return refuse("%s cannot be found", name);
+    run_from(folder, "", name, arguments);
     if (errno == ENOENT)
-        run_from(folder, TWIN_MAIL_FOLDER "/", arguments);
+        run_from(folder, TWIN_MAIL_FOLDER "/", name, arguments);
     if (errno == ENOENT)
-        fail("%s is not installed: it reads mail, and was expected in %s or %s/%s", NAME, folder, folder,
+        fail("%s is not installed: it %s, and was expected in %s or %s/%s", name, does, folder, folder,
              TWIN_MAIL_FOLDER);
     else
-        fail("cannot run %s: %s", NAME, strerror(errno));
+        fail("cannot run %s: %s", name, strerror(errno));
     return false;
+}
+
+bool mail_program_enter(char **arguments)
+{
+    return twin_message_available() == TWIN_OK || enter("twinsift-mail", "reads mail", arguments);
+}
+
+bool serve_program_enter(char **arguments)
+{
+#ifdef TWIN_SERVE_PROGRAM
+    return enter("twinsift-serve", "serves", arguments);
+#else
+    return mail_program_enter(arguments);
+#endif
 }
 
 #else
 
 bool mail_program_enter(char **arguments)
+{
+    (void)arguments;
+    return true;
+}
+
+bool serve_program_enter(char **arguments)
 {
     (void)arguments;
     return true;

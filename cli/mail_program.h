@@ -1,4 +1,4 @@
-/* mail_program.h — the commands of mail run in a program of their own. */
+/* mail_program.h — the commands of mail run in a program of their own, and so does the server. */
 #ifndef TWIN_MAIL_PROGRAM_H
 #define TWIN_MAIL_PROGRAM_H
 
@@ -8,5 +8,8 @@
  * reports. Else runs the one that can, with the arguments of main(), and does not return unless that fails: then the
  * error has been reported. */
 bool mail_program_enter(char **arguments);
+
+/* The same before serve, in a program without the server: true if this build has none. */
+bool serve_program_enter(char **arguments);
 
 #endif

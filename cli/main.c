@@ -108,8 +108,12 @@ static char **given_arguments;
 
 static bool prepare(const struct command *command)
 {
-    bool is_mail = strncmp(command_words(command), "mail ", 5) == 0 || command == &command_serve;
-    return choose_cpu() && (!is_mail || mail_program_enter(given_arguments));
+    bool is_mail = strncmp(command_words(command), "mail ", 5) == 0;
+    if (!choose_cpu())
+        return false;
+    if (command == &command_serve)
+        return command_serve_is_here() || serve_program_enter(given_arguments);
+    return !is_mail || mail_program_enter(given_arguments);
 }
 
 static const struct program program = {

@@ -13,6 +13,11 @@ struct request {
 
 #define AT(field) OPTION_AT(struct request, serve.field)
 
+bool command_serve_is_here(void)
+{
+    return serve_available();
+}
+
 static int run(void *context)
 {
     struct request *request = context;

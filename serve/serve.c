@@ -236,6 +236,11 @@ static void block_signals(sigset_t *signals)
     signal(SIGPIPE, SIG_IGN);
 }
 
+bool serve_available(void)
+{
+    return true;
+}
+
 int serve_run(const struct serve_options *options)
 {
     struct server server = { .options = options };

@@ -19,6 +19,9 @@ struct serve_options {
     uint64_t timeout;            /* seconds for each step of a request */
 };
 
+/* Whether the server is in this program. */
+bool serve_available(void);
+
 /* Serves until SIGTERM or SIGINT, and returns the exit status. */
 int serve_run(const struct serve_options *options);
 

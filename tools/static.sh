@@ -33,10 +33,10 @@ cmake -S . -B "$work/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_COMPIL
     -DCMAKE_SYSTEM_PROCESSOR="$machine" -DCMAKE_EXE_LINKER_FLAGS="-static -s -Wl,--gc-sections" -DTWIN_SOURCES="$PWD/build/sources" \
     -DTWIN_OPENMP=OFF -DTWIN_FARMHASH=OFF -DTWIN_MAIL=ON -DTWIN_SERVE=ON -DTWIN_LAB=OFF -DTWIN_TESTS=OFF -DTWIN_BENCH=OFF \
     -DMILTER_FOLDER=OFF -DMILTER_LIBRARY=OFF >/dev/null
-cmake --build "$work/build" --target mail_program >"$work/build.log" || { tail -n 30 "$work/build.log" && exit 1; }
+cmake --build "$work/build" --target serve_program >"$work/build.log" || { tail -n 30 "$work/build.log" && exit 1; }
 ! command -v lowdown >/dev/null || cmake --build "$work/build" --target manual >>"$work/build.log"
 program=$PWD/build/static/twinsift-$machine
-cp "$work/build/twinsift-mail" "$program"
+cp "$work/build/twinsift-serve" "$program"
 
 # ---- in an empty root
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# twinsift runs twinsift-mail for the commands of mail, and needs none of its libraries for the others.
+# twinsift runs twinsift-mail for the commands of mail, twinsift-serve to serve, and needs none of its libraries for the others.
 # shellcheck source=tests/cli/strict.bash
 . "${BASH_SOURCE%/*}/strict.bash"
 
@@ -7,6 +7,7 @@ message=${TWINSIFT_ROOT:?}/samples/mail/new.eml
 [ -x "$twinsift-mail" ] || { echo 'skipped: this build has no mail'; exit 77; }
 
 ! ldd "$twinsift" | grep -E 'gmime|glib|xml2|psl' || fail "twinsift loads what only mail needs"
+! ldd "$twinsift-mail" | grep -E 'microhttpd' || fail "twinsift-mail loads what only the server needs"
 
 # Options are read before anything is run: in their order or not, misspelt or not.
 "$twinsift" mail learn "$message" -m model.twin --as=ham -q -- "$message" || fail "options in any order"
@@ -26,6 +27,13 @@ grep -qF 'twinsift mail info: twinsift-mail is not installed' err || fail "it sa
 code=0
 alone/bin/twinsift mail check -m model.twin "$message" 2>err || code=$?
 [ $code = 3 ] || fail "check exits $code"
+
+if [ -x "$twinsift-serve" ]; then
+    code=0
+    alone/bin/twinsift serve --demo 2>err || code=$?
+    [ $code = 2 ] || fail "serve exits $code"
+    grep -qF 'twinsift serve: twinsift-serve is not installed' err || fail "it says: $(cat err)"
+fi
 
 # A program that is no program, and one that would run itself.
 mkdir alone/libexec/twinsift
