@@ -233,8 +233,11 @@ def test_nothing_and_nothing_but_null(spark, table):
         assert twinsift.spark.pairs(df, order="id").count() == 0
 
 
-def test_what_is_made_of_results_outlives_them(spark):
+def test_what_is_made_of_results_outlives_them_and_names_may_be_odd(spark):
     df = spark.createDataFrame([(1, "A recipe for plum cake"), (2, "Bread"), (3, "a recipe for plum cake")], "n int, text string")
+    odd = df.selectExpr("n", "text AS `a.text`", "n AS `the ``id`")  # names that have to be quoted
+    result = twinsift.spark.dedup(odd, text="a.text", id="the `id", keep="the `id:max", order="n", partitions=2)
+    assert [tuple(row) for row in result.dropped.collect()] == [(1, 3, 1.0)] and result.kept.columns == odd.columns
     kept = twinsift.spark.dedup(df, order="n", partitions=2).kept.select("n")
     pairs = twinsift.spark.pairs(df, order="n", partitions=2).where("similarity > 0.9")
     gc.collect()

@@ -31,7 +31,7 @@ except ImportError as error:
     raise ImportError(f"twinsift.spark needs PySpark with Arrow: pip install 'twinsift[spark]' ({error})") from error
 
 from . import _rows
-from ._documents import Order
+from ._documents import Order, column
 from ._job import Job, check_columns, check_text
 
 if TYPE_CHECKING:
@@ -61,20 +61,20 @@ def _rank(df: DataFrame, text: str, keep: str) -> tuple[str, bool, Any]:
     """Which rule that is, whether the largest is preferred, and of what."""
     from pyspark.sql import functions as F
 
-    column, _, which = keep.rpartition(":") if isinstance(keep, str) else ("", "", "")
-    if not column:
+    field, _, which = keep.rpartition(":") if isinstance(keep, str) else ("", "", "")
+    if not field:
         choice("keep", keep, ("first", "last", "longest", "shortest"))
         if keep in ("first", "last"):
             return keep, False, None
-        return "rank", keep == "longest", F.coalesce(F.octet_length(text), F.lit(0)).cast("bigint")
+        return "rank", keep == "longest", F.coalesce(F.octet_length(column(text)), F.lit(0)).cast("bigint")
     if which not in ("max", "min"):
         raise ValueError(f"keep must be first, last, longest, shortest, COLUMN:max or COLUMN:min, not {keep!r}")
-    check_columns(df, column)
-    kind = df.schema[column].dataType.typeName()
+    check_columns(df, field)
+    kind = df.schema[field].dataType.typeName()
     to = next((to for to, kinds in _RANKED.items() if kind in kinds), None)
     if to is None:
         raise ValueError(f"keep={keep!r}: the column has values of type {kind}, not numbers, strings or times")
-    return "rank", which == "max", F.col(f"`{column}`").cast(to)
+    return "rank", which == "max", column(field).cast(to)
 
 
 class Deduplicated:

@@ -49,6 +49,13 @@ def _metadata(df: DataFrame) -> list[str]:
         return []
 
 
+def column(name: str) -> Column:
+    """The column of this name, which may have dots."""
+    from pyspark.sql import functions as F
+
+    return F.col("`" + name.replace("`", "``") + "`")
+
+
 def _plain_path(path: Any) -> Any:
     """Of a file of the local system, which is named in two ways."""
     from pyspark.sql import functions as F
@@ -145,7 +152,7 @@ def _number_sorted(
     from pyspark.sql import functions as F
 
     def documents() -> DataFrame:
-        tie = F.xxhash64(F.col(text))
+        tie = F.xxhash64(column(text))
         return df.repartitionByRange(parts, *order).sortWithinPartitions(*order, tie)
 
     copy = stages.write("documents", documents)

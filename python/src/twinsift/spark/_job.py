@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from .. import _core
 from .._options import whole
 from . import _rows
-from ._documents import DOC, Order, bitmaps_of, marked, numbered
+from ._documents import DOC, Order, bitmaps_of, column, marked, numbered
 from ._stages import Stages, settings, statistics
 
 if TYPE_CHECKING:
@@ -112,9 +112,9 @@ class Job:
         """doc and text, and what a rule needs beside these."""
         from pyspark.sql import functions as F
 
-        columns = [F.col(DOC).alias("doc"), F.col(self.text).alias("text")]
+        columns = [F.col(DOC).alias("doc"), column(self.text).alias("text")]
         if self.rule.keep == "rank":
-            columns += [self.rank.alias("rank"), F.col(self.id or DOC).cast("string").alias("id")]
+            columns += [self.rank.alias("rank"), column(self.id or DOC).cast("string").alias("id")]
         return documents.select(*columns)
 
     def _decide(self, groups: DataFrame) -> DataFrame:
@@ -145,7 +145,7 @@ class Job:
         self.report["repeated_ids"] = 0
         if self.id is None:
             return documents
-        ids = documents.select(F.col(DOC).alias("doc"), F.col(self.id).cast("string").alias("id")).where("id IS NOT NULL")
+        ids = documents.select(F.col(DOC).alias("doc"), column(self.id).cast("string").alias("id")).where("id IS NOT NULL")
         many = ids.groupBy("id").agg(F.min("doc").alias("first"), F.count("*").alias("count")).where("count > 1")
         repeated = self.stages.write("repeated", lambda: ids.join(many, "id").where("doc != first").select("doc"))
         self.report["repeated_ids"] = repeated.count()
@@ -163,7 +163,7 @@ class Job:
         if self.id is None:
             return found
         for name in columns:
-            ids = self.documents.select(F.col(DOC).alias(name), F.col(self.id).alias("twinsift_id"))
+            ids = self.documents.select(F.col(DOC).alias(name), column(self.id).alias("twinsift_id"))
             found = found.join(ids, name).drop(name).withColumnRenamed("twinsift_id", name)
         return found.select(*columns, "similarity")
 
@@ -182,7 +182,7 @@ class Job:
         """The rows of df that are not dropped."""
         with settings(self.df.sparkSession):
             dropped = self.stages.write("dropped_bits", lambda: bitmaps_of(self.found.select("doc"), self.parts))
-        return marked(self.documents, dropped, False).select(*(f"`{name}`" for name in self.df.columns))
+        return marked(self.documents, dropped, False).select(*map(column, self.df.columns))
 
 
 def _ddl(schema: Any) -> str:
