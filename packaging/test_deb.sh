@@ -48,7 +48,9 @@ run_tests()
 {
     command -v autopkgtest >/dev/null ||
         apt-get install -y -qq --no-install-recommends autopkgtest >/dev/null 2>&1 || return 1
-    autopkgtest --quiet --no-built-binaries "${debs[@]}" "$(ls build/deb/*.dsc)" -- chroot "$root"
+    local log=build/deb/autopkgtest.log
+    autopkgtest --quiet --no-built-binaries "${debs[@]}" "$(ls build/deb/*.dsc)" -- chroot "$root" >"$log" 2>&1 ||
+        { grep -E '^FAILED|^autopkgtest|PASS$|(FAIL|SKIP) ' "$log"; echo "all of it: $log"; return 1; }
 }
 
 # served: the server as its unit runs it: the user, the folder, the model.
