@@ -9,7 +9,7 @@
 #include "collection/contents.h"
 #include "dedup/decision.h"
 #include "edit/edit.h"
-#include "kernels/sort.h"
+#include "join/join_private.h"
 
 struct worker {
     twin_scratch scratches[2];
@@ -88,15 +88,11 @@ static size_t list_members(uint64_t *out, const struct twin__decision *decision)
 
 static twin_status measure_all(struct chains *chains, twin_error *error)
 {
-    enum { AT_A_TIME = 64, SPARE = 1 << 16 };
+    enum { AT_A_TIME = 64 };
     twin_exec exec = chains->decision->options->search.exec;
-    size_t count = list_members(chains->members, chains->decision), room = count < SPARE ? count + 1 : SPARE;
-    uint64_t *spare = malloc(room * sizeof *spare);
-    if (!spare)
+    size_t count = list_members(chains->members, chains->decision);
+    if (!twin__sort_many_numbers(chains->members, count))
         return twin__fail_memory(error);
-    if (count)
-        twin__sort_in_place(chains->members, count, spare, room);
-    free(spare);
     return twin__exec_try(exec, count, AT_A_TIME, measure_some, chains, error);
 }
 

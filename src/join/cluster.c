@@ -10,7 +10,6 @@
 #include "join/join_private.h"
 #include "join/matches.h"
 #include "join/similar_private.h"
-#include "kernels/sort.h"
 
 #define NOBODY UINT32_MAX /* never a document: there are at most so many, counted from 0 */
 
@@ -60,24 +59,20 @@ static twin_status rank_all(uint32_t *rank, size_t documents, const uint32_t *or
 static uint64_t *sort_matches(twin_status *status, size_t documents, const twin_match *matches, size_t count,
                               const uint32_t *order)
 {
-    enum { MOST_SPARE = 1 << 18 }; /* there may be many millions of matches */
-    size_t room = count < MOST_SPARE ? count + 1 : MOST_SPARE;
     uint32_t *rank = malloc((documents + 1) * sizeof *rank);
-    uint64_t *sorted = malloc((count + 1) * sizeof *sorted), *spare = malloc(room * sizeof *spare);
-    *status = rank && sorted && spare ? rank_all(rank, documents, order) : TWIN_ENOMEM;
+    uint64_t *sorted = malloc((count + 1) * sizeof *sorted);
+    *status = rank && sorted ? rank_all(rank, documents, order) : TWIN_ENOMEM;
     for (size_t i = 0; i < count && *status == TWIN_OK; i++) {
         uint64_t a = rank[matches[i].a], b = rank[matches[i].b];
         sorted[i] = (a < b ? a : b) << 32 | i;
     }
     free(rank);
+    if (*status == TWIN_OK && !twin__sort_many_numbers(sorted, count))
+        *status = TWIN_ENOMEM;
     if (*status == TWIN_OK)
-        twin__sort_in_place(sorted, count, spare, room);
-    else {
-        free(sorted);
-        sorted = NULL;
-    }
-    free(spare);
-    return sorted;
+        return sorted;
+    free(sorted);
+    return NULL;
 }
 
 static void drop_for(uint32_t *keeper, double *similarity, uint32_t kept, twin_match match)

@@ -79,6 +79,20 @@ static inline bool twin__sort_numbers(uint64_t *items, size_t count)
     return true;
 }
 
+/* The same with little memory of its own, for many millions. */
+static inline bool twin__sort_many_numbers(uint64_t *items, size_t count)
+{
+    enum { MOST_SPARE = 1 << 16 };
+    size_t room = count < MOST_SPARE ? count + 1 : MOST_SPARE;
+    uint64_t *spare = malloc(room * sizeof *spare);
+    if (!spare)
+        return false;
+    if (count)
+        twin__sort_in_place(items, count, spare, room);
+    free(spare);
+    return true;
+}
+
 /* The least number of bits with which `count` places can be numbered, from `least` to `most`. */
 static inline unsigned twin__bits_for(size_t count, unsigned least, unsigned most)
 {

@@ -121,24 +121,13 @@ static twin_status compare_round(struct rounds *rounds, const struct twin__pairs
     return status;
 }
 
-/* Which pairs are of a forest depends on their order, which depends on the workers that found them. */
-static bool sort_candidates(struct twin__pairs *pairs)
-{
-    enum { MOST_SPARE = 1 << 18 };
-    size_t room = pairs->count < MOST_SPARE ? pairs->count + 1 : MOST_SPARE;
-    uint64_t *spare = malloc(room * sizeof *spare);
-    if (spare && pairs->count)
-        twin__sort_in_place(pairs->items, pairs->count, spare, room);
-    free(spare);
-    return spare != NULL;
-}
-
 static twin_status compare_list(struct rounds *rounds, struct twin__pairs *pairs, twin_error *error)
 {
     enum { ROUNDS = 2 };
     enum twin__join_mode mode = rounds->options->mode;
     twin_status status = TWIN_OK;
-    if (mode == TWIN__JOIN_CONNECT && !sort_candidates(pairs))
+    /* Which pairs are of a forest depends on their order, which depends on the workers that found them. */
+    if (mode == TWIN__JOIN_CONNECT && !twin__sort_many_numbers(pairs->items, pairs->count))
         return twin__fail_memory(error);
     drop_unneeded(pairs, 0, rounds);
     for (int round = mode == TWIN__JOIN_ALL ? ROUNDS : 0; pairs->count && status == TWIN_OK; round++) {

@@ -7,7 +7,6 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "join/matches.h"
-#include "kernels/sort.h"
 
 /* ---- lists ---- */
 
@@ -72,16 +71,9 @@ void twin__pair_overflow_clear(struct twin__pair_overflow *overflow)
 /* Sorts by the later document, which is put into the high half. */
 static bool sort_by_later(struct twin__pairs *pairs)
 {
-    enum { MOST_SPARE = 1 << 16 };
-    size_t room = pairs->count < MOST_SPARE ? pairs->count + 1 : MOST_SPARE;
-    uint64_t *spare = malloc(room * sizeof *spare);
-    if (!spare)
-        return false;
     for (size_t i = 0; i < pairs->count; i++)
         pairs->items[i] = pairs->items[i] << 32 | pairs->items[i] >> 32;
-    twin__sort_in_place(pairs->items, pairs->count, spare, room);
-    free(spare);
-    return true;
+    return twin__sort_many_numbers(pairs->items, pairs->count);
 }
 
 static twin_status write_pairs(twin_matches *matches, const struct twin__pairs *pairs)
