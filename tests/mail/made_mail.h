@@ -36,13 +36,14 @@ static inline int by_place(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Of one number and kind all copies have the same words but the last, and each is another message. */
+/* Of one number and kind all copies have the same words but the last, and each is another message. The first places, from
+ * which a model learns what a usual place was taught, have no words. */
 static inline void make(struct message *out, const struct twin__model *model, uint64_t number, unsigned kind,
                         uint64_t copy)
 {
     uint64_t state = 2 * number + kind;
     for (uint32_t i = 0; i < WORDS; i++) {
-        uint32_t place = (uint32_t)twin__random_below(&state, OF_THE_KIND) + 100 * i;
+        uint32_t place = TWIN__MAIL_LOOKED_AT + (uint32_t)twin__random_below(&state, OF_THE_KIND) + 1 + 100 * i;
         if (i % 3 == 1)
             place += 6000 * (kind + 1);
         if (i % 3 == 2)
