@@ -445,13 +445,14 @@ static void mark(struct search *search, uint8_t value)
     search->is_marked = value;
 }
 
-/* The similarity of a member, or -1 if it is below the threshold. */
-static double compare_member(struct search *search, size_t number)
+/* The similarity of a member that has at most so many rare items of the set, or -1 if it is below the threshold. */
+static double compare_member(struct search *search, size_t number, size_t most_rare)
 {
     const struct twin__set_index *index = search->index;
     const struct twin__set_member *member = &index->members[number];
     const struct twin__divided_set *set = &search->query.set;
-    size_t rare = (member->count < search->known ? member->count : search->known) + member->unknown;
+    size_t rare = member->count < search->known ? member->count : search->known;
+    rare = (rare < most_rare ? rare : most_rare) + member->unknown;
     size_t frequent = member->frequent < set->frequent ? member->frequent : set->frequent;
     double needed = common_needed(index, set->size, member->size);
     if ((double)(frequent + rare) < needed)
@@ -526,13 +527,14 @@ static size_t search_block(double *similarity, struct search *search, size_t blo
 {
     const struct twin__set_index *index = search->index;
     struct span span = span_of(search, block, BLOCK);
+    size_t most_unmet = index->measure == TWIN_JACCARD ? search->needed - 1 : SIZE_MAX; /* see set_bounds() */
     for (size_t i = span.begin; i < span.end; i++) {
         bool is_met = search->scratch->hits[i] >= hits_needed(search, i);
         if (!is_met && (search->least_surplus == INFINITY || surplus_of(index, i) < search->least_surplus))
             continue;
         if (!is_wanted(search, i))
             continue;
-        *similarity = compare_member(search, i);
+        *similarity = compare_member(search, i, is_met ? SIZE_MAX : most_unmet);
         if (*similarity >= 0) {
             note_found(search);
             return i;
@@ -739,7 +741,7 @@ bool twin__set_index_listed(struct twin__index_scratch *scratch, const struct tw
             break;
         if (index->members[member].document != (uint32_t)documents[i])
             continue;
-        double similarity = compare_member(&search, member);
+        double similarity = compare_member(&search, member, SIZE_MAX);
         if (similarity >= 0)
             scratch->found[scratch->found_count++] = (struct twin__set_found){ member, similarity };
     }

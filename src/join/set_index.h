@@ -119,8 +119,11 @@ void twin__index_worker_clear(struct twin__index_worker *worker);
 bool twin__index_divide(struct twin__divided_set *out, struct twin__index_worker *worker,
                         const struct twin__frequent_items *frequent, twin_set items);
 
+/* Comparisons in vain after which a search ends: all of 8,000 forms are compared, and what 50,000 take is no square
+ * (docs/join.md). */
+enum { TWIN__MOST_IN_VAIN = 8192 };
+
 /* What is searched for, and among which members. */
-enum { TWIN__MOST_IN_VAIN = 4096 };
 struct twin__index_query {
     struct twin__divided_set set;
     size_t begin, end; /* members from the one up to but without the other */
