@@ -12,6 +12,7 @@
  * that can be near to one in it; of a cell of short texts two, with the short ones and with the long ones. */
 #include <twinsift/edit_join.h>
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,11 +55,13 @@ static twin_status compare_all(const struct twin__edit_class *class, twin_error 
     struct twin__pairs pairs = { 0 };
     twin_status status = TWIN_OK;
     for (uint32_t a = 0; a < class->middle && status == TWIN_OK; a++) {
-        for (uint32_t b = class->is_between ? (uint32_t) class->middle : a + 1; b < class->count; b++)
+        for (uint32_t b = class->is_between ? (uint32_t) class->middle : a + 1; b < class->count; b++) {
+            assert(a < b);
             if (twin__edit_class_allows(class, a, b) && !twin__pairs_add(&pairs, twin__pair(a, b))) {
                 status = TWIN_ENOMEM;
                 break;
             }
+        }
         if (status == TWIN_OK && pairs.count >= PAIRS_AT_A_TIME)
             status = compare_batch(class, &pairs, error);
     }

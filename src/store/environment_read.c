@@ -160,9 +160,11 @@ twin_status twin__environment_begin_read(struct twin__environment_reading *out, 
          attempt++)
         status = begin_read(out, resized, e, &reason);
     pthread_mutex_unlock(&e->lock);
-    if (status == TWIN_OK)
-        return TWIN_OK;
-    return reason.message[0] ? twin__fail(error, status, "%s", reason.message) : fail_attempts(error, e);
+    if (status != TWIN_OK && reason.message[0])
+        twin__fail(error, status, "%s", reason.message);
+    else if (status != TWIN_OK)
+        fail_attempts(error, e);
+    return status;
 }
 
 /* A commit keeps the tables open that the transaction has opened. LMDB's answer. */
