@@ -78,8 +78,9 @@ typedef struct twin_similar_counts {
     double pairing_seconds, verifying_seconds;
     uint64_t
         incomplete; /* documents of a template group that were compared with thousands of others, of which hardly one in
-                            256 was similar, and then with the likeliest only; by containment, documents that have much in common with many others, and were
-                            compared with the likeliest. Pairs of theirs may be missing, which an audit measures */
+                     * a thousand was similar, and then with the likeliest only; by containment, documents that have much
+                     * in common with many others, and were compared with the likeliest. Pairs of theirs may be missing,
+                     * which an audit measures */
     uint64_t reserved[TWIN_RESERVED - 1];
 } twin_similar_counts;
 
