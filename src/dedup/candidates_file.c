@@ -43,14 +43,6 @@ void twin_candidates_free(twin_candidates *candidates)
 
 /* ---- finding ---- */
 
-/* The bands of a part: as many as of any other, or one less. */
-static struct twin__band_range bands_of(twin_part part, size_t bands)
-{
-    if (part.of == 0)
-        return (struct twin__band_range){ 0, bands };
-    return (struct twin__band_range){ bands * part.number / part.of, bands * (part.number + 1) / part.of };
-}
-
 static twin_status check_part(const twin_collection *collection, const twin_similar_options *options, twin_part part,
                               twin_error *error)
 {
@@ -78,10 +70,9 @@ static twin_status find_bands(twin_candidates *candidates, const twin_collection
                               const twin_similar_options *options)
 {
     struct twin__provider provider = { 0 };
-    struct twin__band_range range = bands_of(candidates->part, options->bands.plan.bands);
     twin_status status = twin__collection_provider(&provider, collection, NULL, options->exec.workers);
-    if (status == TWIN_OK && range.first < range.end) /* there may be more parts than bands */
-        status = twin__engine_find_bands(&candidates->found, &provider, options, range);
+    if (status == TWIN_OK)
+        status = twin__engine_find_bands(&candidates->found, &provider, options, candidates->part);
     if (status == TWIN_OK)
         status = put_in_order(&candidates->found, candidates->documents);
     twin__collection_provider_clear(&provider);

@@ -41,8 +41,8 @@ struct band_search {
     size_t most_pairs;                    /* of a worker; 0: any number */
     struct twin__pair_overflow *overflow; /* unless NULL, takes lists that are full */
     atomic_bool is_full;                  /* a worker had more */
-    struct twin__band_range range;
-    const uint16_t *order; /* of bands that are drawn (deep_bands.c) */
+    twin_part part;                       /* of the bands */
+    struct twin__listing listing;
     struct band_worker *workers;
     int worker_count;
 };
@@ -129,9 +129,20 @@ static twin_status gather_pairs(struct twin__pairs *out, uint64_t *seen, struct 
     return TWIN_OK;
 }
 
+/* The first band of a part: each has as many as any other, or one more. */
+static size_t first_band(const struct band_search *search, uint32_t part)
+{
+    return search->listing.plan.bands * part / search->part.of;
+}
+
 static twin_status search_bands(struct twin__pairs *out, uint64_t *seen, struct band_search *search,
                                 twin_signatures signatures, const twin_similar_options *options)
 {
+    twin_part part = search->part;
+    if (part.of && first_band(search, part.number) == first_band(search, part.number + 1))
+        return TWIN_OK; /* there may be more parts than bands */
+    twin_band_options bands = options->bands;
+    bands.plan = search->listing.plan;
     search->worker_count = options->exec.workers;
     search->workers = calloc((size_t)search->worker_count, sizeof *search->workers);
     if (!search->workers)
@@ -143,14 +154,14 @@ static twin_status search_bands(struct twin__pairs *out, uint64_t *seen, struct 
                                         .passed_over = count_passed_over,
                                         .within = search->within,
                                         .split = search->provider->split,
-                                        .first_band = search->range.first,
-                                        .end_band = search->range.end,
-                                        .order = search->order,
+                                        .first_band = part.of ? first_band(search, part.number) : 0,
+                                        .end_band = part.of ? first_band(search, part.number + 1) : 0,
+                                        .order = search->listing.order,
                                         .spill = search->provider->spill,
                                         .no_pairs = &search->is_full,
                                         .memory_bytes = options->memory_bytes / 4 * 3,
                                         .context = search };
-    twin_status status = twin__bands_visit(signatures, options->bands, options->exec, visits, options->progress);
+    twin_status status = twin__bands_visit(signatures, bands, options->exec, visits, options->progress);
     if (status == TWIN_OK && !search->is_full)
         status = gather_pairs(out, seen, search);
     for (int i = 0; i < search->worker_count; i++)
@@ -160,8 +171,8 @@ static twin_status search_bands(struct twin__pairs *out, uint64_t *seen, struct 
 }
 
 /* Large buckets become groups, and pairs are found. */
-static twin_status search_with_groups(struct twin__bands_found *out, struct band_search *search,
-                                      const twin_similar_options *options)
+static twin_status search_around_groups(struct twin__bands_found *out, struct band_search *search,
+                                        const twin_similar_options *options)
 {
     enum { SHARE = 8 }; /* of the memory is for pairs */
     const struct twin__provider *provider = search->provider;
@@ -192,26 +203,35 @@ static void drop_within(struct twin__band_candidates *candidates)
     candidates->pairs.count = kept;
 }
 
-twin_status twin__bands_find(struct twin__bands_found *out, const struct twin__provider *provider,
-                             const struct twin__gate *gate, const twin_similar_options *options, bool groups,
-                             struct twin__band_range range)
+static twin_status search_with_groups(struct twin__bands_found *out, struct band_search *search,
+                                      const twin_similar_options *options)
 {
-    struct band_search search = { .provider = provider, .gate = gate, .range = range };
-    if (!groups) {
-        search.overflow = out->overflow;
-        return search_bands(&out->pairs, &out->seen, &search, provider->signatures, options);
-    }
     struct twin__group_finder finder;
-    twin_status status = twin__group_finder_init(&finder, provider, gate, options->bands.plan);
-    search.finder = &finder;
+    twin_status status = twin__group_finder_init(&finder, search->provider, search->gate, &search->listing);
+    search->finder = &finder;
+    search->overflow = NULL;
     if (status == TWIN_OK)
-        status = search_with_groups(out, &search, options);
+        status = search_around_groups(out, search, options);
     out->loose = finder.loose;
     out->dense = finder.dense;
     out->buckets = finder.buckets;
     out->bucket_count = finder.count;
     out->bucket_capacity = finder.capacity;
     return status == TWIN_OK && finder.no_memory ? TWIN_ENOMEM : status;
+}
+
+twin_status twin__bands_find(struct twin__bands_found *out, const struct twin__provider *provider,
+                             const struct twin__gate *gate, const twin_similar_options *options, bool groups,
+                             twin_part part)
+{
+    struct band_search search = { .provider = provider, .gate = gate, .part = part, .overflow = out->overflow };
+    twin_status status = twin__listing_init(&search.listing, gate, options);
+    if (status == TWIN_OK && groups)
+        status = search_with_groups(out, &search, options);
+    else if (status == TWIN_OK)
+        status = search_bands(&out->pairs, &out->seen, &search, provider->signatures, options);
+    twin__listing_clear(&search.listing);
+    return status;
 }
 
 void twin__bands_found_clear(struct twin__bands_found *found)
@@ -255,7 +275,7 @@ twin_status twin__candidates_from_bands(struct twin__band_candidates *out, const
                                         bool groups)
 {
     struct twin__bands_found found = { .overflow = out->overflow };
-    twin_status status = twin__bands_find(&found, provider, gate, options, groups, (struct twin__band_range){ 0 });
+    twin_status status = twin__bands_find(&found, provider, gate, options, groups, (twin_part){ 0 });
     if (status == TWIN_OK)
         return twin__candidates_from_found(out, &found, provider);
     twin__bands_found_clear(&found);
@@ -404,17 +424,16 @@ static twin_status search_deeply(struct twin__band_candidates *candidates, const
                                  struct band_search *search, const twin_similar_options *options)
 {
     twin_signatures signatures = search->provider->signatures;
-    twin_similar_options deep = *options;
-    deep.bands = (twin_band_options){ .plan = group->deep };
     signatures.documents = candidates->loose.documents + group->begin;
     signatures.count = group->count;
-    uint16_t *order = twin__deep_order(group->deep, signatures.slots);
-    if (!order)
+    struct twin__listing listing = { group->deep, twin__deep_order(group->deep, signatures.slots) };
+    if (!listing.order)
         return TWIN_ENOMEM;
-    search->order = order;
-    search->within = NULL;
-    twin_status status = search_bands(&candidates->pairs, &candidates->seen, search, signatures, &deep);
-    free(order);
+    struct band_search deep = *search;
+    deep.listing = listing;
+    deep.within = NULL;
+    twin_status status = search_bands(&candidates->pairs, &candidates->seen, &deep, signatures, options);
+    twin__listing_clear(&listing);
     return status;
 }
 
@@ -428,10 +447,13 @@ twin_status twin__candidates_settle(struct twin__band_candidates *candidates, co
     struct band_search search = {
         .provider = provider, .gate = gate, .overflow = candidates->overflow, .outside = joined_of
     };
-    twin_status status = search_by_bands(candidates, whole, &search, options);
+    twin_status status = twin__listing_init(&search.listing, gate, options);
+    if (status == TWIN_OK)
+        status = search_by_bands(candidates, whole, &search, options);
     for (size_t i = 0; i < candidates->loose.count && status == TWIN_OK; i++)
         if (!whole[i] && candidates->loose.items[i].deep.bands)
             status = search_deeply(candidates, &candidates->loose.items[i], &search, options);
+    twin__listing_clear(&search.listing);
     free(joined_of);
     return status;
 }

@@ -36,15 +36,10 @@ struct twin__bands_found {
 };
 void twin__bands_found_clear(struct twin__bands_found *found);
 
-/* Bands from `first` up to but without `end`; both 0: all. */
-struct twin__band_range {
-    size_t first, end;
-};
-
-/* With `groups`, large buckets are not listed. */
+/* Of a part of the bands; with `groups`, large buckets are not listed. */
 twin_status twin__bands_find(struct twin__bands_found *out, const struct twin__provider *provider,
                              const struct twin__gate *gate, const twin_similar_options *options, bool groups,
-                             struct twin__band_range range);
+                             twin_part part);
 
 /* From what all bands gave, which is used up, to groups and the pairs that are in none. */
 twin_status twin__candidates_from_found(struct twin__band_candidates *out, struct twin__bands_found *found,

@@ -52,24 +52,71 @@ double twin__deep_plan_missed(twin_plan plan, size_t slots, double similarity, s
     return missed;
 }
 
+/* The fewest bands of so many rows that miss no more than is allowed; 0: too many. */
+static size_t fewest_bands(size_t rows, size_t slots, double similarity, size_t least_equal, double allowed)
+{
+    size_t too_few = 0, enough = MOST_BANDS;
+    if (twin__deep_plan_missed((twin_plan){ enough, rows }, slots, similarity, least_equal) > allowed)
+        return 0;
+    while (enough - too_few > 1) {
+        size_t middle = (enough + too_few) / 2;
+        if (twin__deep_plan_missed((twin_plan){ middle, rows }, slots, similarity, least_equal) > allowed)
+            too_few = middle;
+        else
+            enough = middle;
+    }
+    return enough;
+}
+
+/* Bands of one row miss next to nothing at low thresholds, and that is not what they were planned for: it is enough if
+ * drawn bands do not miss more than a tenth of what was accepted. */
+static double allowed_to_miss(const twin_similar_options *options)
+{
+    double missed = 1 - twin_plan_probability(options->bands.plan, options->threshold);
+    return options->bands.plan.rows == 1 ? fmax(missed, (1 - TWIN_SCHEME_RECALL) / 10) : missed;
+}
+
 struct twin__deep_plans twin__deep_plans_make(const twin_similar_options *options, size_t slots, size_t least_equal)
 {
     struct twin__deep_plans plans = { .slots = slots };
-    double allowed = 1 - twin_plan_probability(options->bands.plan, options->threshold);
+    double allowed = allowed_to_miss(options);
     for (size_t rows = options->bands.plan.rows + 1; rows <= TWIN__MOST_DRAWN_ROWS && rows <= slots; rows++) {
-        size_t too_few = 0, enough = MOST_BANDS;
-        if (twin__deep_plan_missed((twin_plan){ enough, rows }, slots, options->threshold, least_equal) > allowed)
+        plans.bands[rows] = fewest_bands(rows, slots, options->threshold, least_equal, allowed);
+        if (plans.bands[rows] == 0)
             break; /* more rows need more bands */
-        while (enough - too_few > 1) {
-            size_t middle = (enough + too_few) / 2;
-            if (twin__deep_plan_missed((twin_plan){ middle, rows }, slots, options->threshold, least_equal) > allowed)
-                too_few = middle;
-            else
-                enough = middle;
-        }
-        plans.bands[rows] = enough;
     }
     return plans;
+}
+
+/* Whether bands of one row are what is planned for the threshold, and pairs are verified. */
+static bool has_planned_rows(const twin_similar_options *options, const struct twin__gate *gate)
+{
+    twin_plan planned = { 0 }, plan = options->bands.plan;
+    twin_plan_point accept = { options->threshold, TWIN_SCHEME_RECALL };
+    return plan.rows == 1 && options->verify != TWIN_VERIFY_NONE && options->bands.buckets == 0 &&
+           gate->slots <= MOST_SLOTS && twin_plan_from_slots(&planned, accept, gate->slots) == TWIN_OK &&
+           planned.rows == 1 && planned.bands == plan.bands;
+}
+
+twin_status twin__listing_init(struct twin__listing *out, const struct twin__gate *gate,
+                               const twin_similar_options *options)
+{
+    enum { ROWS = 2 };
+    size_t bands = has_planned_rows(options, gate)
+                       ? fewest_bands(ROWS, gate->slots, options->threshold, gate->least, allowed_to_miss(options))
+                       : 0;
+    *out = (struct twin__listing){ .plan = options->bands.plan };
+    if (bands == 0)
+        return TWIN_OK;
+    out->plan = (twin_plan){ bands, ROWS };
+    out->order = twin__deep_order(out->plan, gate->slots);
+    return out->order ? TWIN_OK : TWIN_ENOMEM;
+}
+
+void twin__listing_clear(struct twin__listing *listing)
+{
+    free(listing->order);
+    *listing = (struct twin__listing){ 0 };
 }
 
 /* ---- choosing ---- */

@@ -413,11 +413,11 @@ twin_status twin__engine_each(twin_similar_counts *counts, const struct twin__pr
 }
 
 twin_status twin__engine_find_bands(struct twin__bands_found *out, const struct twin__provider *provider,
-                                    const twin_similar_options *options, struct twin__band_range range)
+                                    const twin_similar_options *options, twin_part part)
 {
     struct run run = { .provider = provider, .options = options };
     run.gate = twin__gate_make(options->measure, options->threshold, options->verify, provider->signatures.slots);
-    return twin__bands_find(out, provider, &run.gate, options, may_join_groups(&run), range);
+    return twin__bands_find(out, provider, &run.gate, options, may_join_groups(&run), part);
 }
 
 twin_status twin__engine_find_part(twin_matches *out, twin_similar_counts *counts,

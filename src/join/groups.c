@@ -36,12 +36,12 @@ static uint32_t *make_singles(size_t documents)
 }
 
 twin_status twin__group_finder_init(struct twin__group_finder *out, const struct twin__provider *provider,
-                                    const struct twin__gate *gate, twin_plan plan)
+                                    const struct twin__gate *gate, const struct twin__listing *listing)
 {
     *out = (struct twin__group_finder){ .provider = provider,
                                         .gate = gate,
-                                        .plan = plan,
-                                        .only_dense = plan.rows == 1,
+                                        .banding = { .options.plan = listing->plan, .order = listing->order },
+                                        .only_dense = listing->plan.rows == 1,
                                         .lock = PTHREAD_MUTEX_INITIALIZER };
     out->loose = make_singles(provider->count);
     out->dense = make_singles(provider->count);
@@ -54,9 +54,9 @@ static size_t count_shared_bands(const struct twin__group_finder *finder, uint32
 {
     const uint32_t *x = twin__provider_signature(finder->provider, a);
     const uint32_t *y = twin__provider_signature(finder->provider, b);
-    size_t rows = finder->plan.rows, shared = 0;
-    for (size_t band = 0; band < finder->plan.bands; band++)
-        shared += x[band * rows] == y[band * rows] && memcmp(x + band * rows, y + band * rows, rows * sizeof *x) == 0;
+    size_t shared = 0;
+    for (size_t band = 0; band < finder->banding.options.plan.bands; band++)
+        shared += twin__banding_share(x, y, &finder->banding, band);
     return shared > 0 ? shared : 1;
 }
 

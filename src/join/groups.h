@@ -6,17 +6,30 @@
 #include <twinsift/similar.h>
 
 #include "join/join_private.h"
+#include "lsh/banding.h"
 #include "lsh/large_buckets.h"
 
 /* Buckets of this many documents and more are large. Below it, comparing every pair costs no more than fetching each
  * document a few times. */
 enum { TWIN__LARGE_BUCKET = 64 };
 
+/* How pairs are listed: by bands of adjacent slots, or of drawn ones. Begin with {0}. */
+struct twin__listing {
+    twin_plan plan;
+    uint16_t *order; /* NULL, or the slots of each band (large_buckets.h) */
+};
+
+/* As the options say; but instead of the bands of one row that are planned for low thresholds, in which nearly all pairs of
+ * a large collection meet, drawn ones of two rows. End with twin__listing_clear(). */
+twin_status twin__listing_init(struct twin__listing *out, const struct twin__gate *gate,
+                               const twin_similar_options *options);
+void twin__listing_clear(struct twin__listing *listing);
+
 /* Large buckets as they are found, by any worker. */
 struct twin__group_finder {
     const struct twin__provider *provider;
     const struct twin__gate *gate;
-    twin_plan plan;
+    struct twin__banding banding;
     bool only_dense; /* other buckets are not wanted */
     pthread_mutex_t lock;
     uint32_t *loose; /* per document: a union-find of those that share a large bucket */
@@ -31,9 +44,9 @@ struct twin__group_finder {
     bool no_memory;
 };
 
-/* Borrows provider and gate; the caller frees the groups and buckets. */
+/* Borrows provider, gate and the order of the listing; the caller frees the groups and buckets. */
 twin_status twin__group_finder_init(struct twin__group_finder *out, const struct twin__provider *provider,
-                                    const struct twin__gate *gate, twin_plan plan);
+                                    const struct twin__gate *gate, const struct twin__listing *listing);
 
 /* Puts buckets into an order that does not depend on when they were found. */
 void twin__large_buckets_sort(struct twin__large_bucket *buckets, size_t count);
@@ -96,7 +109,7 @@ double twin__deep_plan_missed(twin_plan plan, size_t slots, double similarity, s
 void twin__deep_plans_choose(struct twin__groups *groups, const struct twin__provider *provider,
                              const struct twin__gate *gate, const twin_similar_options *options);
 
-/* The slots of each band (large_buckets.h), the same on every machine. NULL when out of memory. */
+/* The slots of each band, the same on every machine. NULL when out of memory. */
 uint16_t *twin__deep_order(twin_plan plan, size_t slots);
 
 #endif

@@ -77,7 +77,7 @@ twin_status twin__engine_accepts(const twin_similar_options *options, twin_error
 
 /* Finds what some of the bands give; the measure is Jaccard similarity. */
 twin_status twin__engine_find_bands(struct twin__bands_found *out, const struct twin__provider *provider,
-                                    const twin_similar_options *options, struct twin__band_range range);
+                                    const twin_similar_options *options, twin_part part);
 
 /* ---- similar.c */
 
