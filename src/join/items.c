@@ -352,7 +352,7 @@ twin_status twin__set_sample_draw(struct twin__set_sample *out, const struct twi
  * bits. */
 static bool choose_frequent(struct twin__frequent_items *out, struct twin__set_sample *sample)
 {
-    size_t least = sample->sets / 16 > 2 ? sample->sets / 16 : 2, kept = 0;
+    size_t least = sample->sets / 16 > 2 ? sample->sets / 16 : 2, kept = 0, rare = 0;
     if (!twin__sort_numbers(sample->items, sample->count))
         return false;
     for (size_t begin = 0, end; begin < sample->count; begin = end) {
@@ -360,8 +360,13 @@ static bool choose_frequent(struct twin__frequent_items *out, struct twin__set_s
             ;
         if (end - begin >= least)
             sample->items[kept++] = sample->items[begin];
+        else
+            rare += end - begin;
     }
-    return twin__frequent_items_init(out, sample->items, kept);
+    if (!twin__frequent_items_init(out, sample->items, kept))
+        return false;
+    out->rare = sample->sets ? (double)rare / (double)sample->sets : 0;
+    return true;
 }
 
 twin_status twin__frequent_items_find(struct twin__frequent_items *out, const struct twin__set_source *source,

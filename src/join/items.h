@@ -137,6 +137,7 @@ struct twin__frequent_items {
     struct twin__item_bins bins;
     size_t count;
     size_t words; /* of a bitmap */
+    double rare;  /* how many other items a sampled set has, in the mean */
 };
 
 /* Takes different items, perhaps not all of them. False when out of memory. End with twin__frequent_items_clear(),

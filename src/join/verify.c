@@ -16,12 +16,15 @@
 #include "join/set_join.h"
 #include "sketch/set.h"
 
+enum { MOST_ROOM = 1 << 22 }; /* of the index of sets, in units of eight bytes */
+
 /* ---- components ---- */
 
 /* Documents of the ranks begin .. end-1 and the pairs among them. */
 struct component {
     uint32_t begin, end;
     size_t pairs;
+    bool is_dense; /* joined by the index of sets */
     bool has_long; /* a document too long to be fetched */
 };
 
@@ -31,16 +34,6 @@ struct components {
     uint32_t *ranks; /* of each document */
     uint32_t *of;    /* the component of each rank */
 };
-
-/* Encoding a set takes as long as a dozen comparisons. Where sets do not fit into the cache of a tile, it is fetching
- * that counts: the index fetches each document once or twice, tiles fetch about one per pair. */
-static bool is_dense(const struct component *component)
-{
-    enum { STAY = 64, PAIRS_OF_EACH = 12, PAIRS_OF_EACH_IN_LARGE = 3 };
-    size_t documents = component->end - component->begin;
-    return !component->has_long &&
-           component->pairs >= documents * (documents > STAY ? PAIRS_OF_EACH_IN_LARGE : PAIRS_OF_EACH);
-}
 
 /* Unites the documents that pairs connect: UINT32_MAX is the group of those in no pair. Returns how many are in one. */
 static size_t unite_pairs(uint32_t *group, size_t documents, const struct twin__pairs *pairs)
@@ -123,24 +116,59 @@ static bool find_components(struct components *out, struct twin__verification *v
     return good;
 }
 
+/* How many pairs per document are worth a pass over so many documents. In the index, of which rare items fill the memory,
+ * it takes as many phases as that happens, and each fetches all documents that remain. */
+static twin_status count_phases(size_t *out, const struct twin__verification *verification,
+                                const struct component *component, twin_error *error)
+{
+    enum { ROOM_PER_ITEM = 4 };
+    struct twin__set_source source = { .provider = verification->provider,
+                                       .documents = verification->documents + component->begin,
+                                       .count = component->end - component->begin };
+    struct twin__frequent_items frequent = { 0 };
+    twin_status status = twin__frequent_items_find(&frequent, &source, error);
+    *out = 1 + (size_t)(frequent.rare * (double)source.count) / (MOST_ROOM / ROOM_PER_ITEM);
+    twin__frequent_items_clear(&frequent);
+    return status;
+}
+
+/* Encoding a set takes as long as a dozen comparisons. Where sets do not fit into the cache of a tile, it is fetching
+ * that counts: tiles fetch about one document per pair, the index each document once per phase. */
+static twin_status find_dense(struct components *components, const struct twin__verification *verification,
+                              twin_error *error)
+{
+    enum { SMALL = 64, PAIRS_IN_SMALL = 12, PAIRS_PER_PHASE = 3, ONE_PHASE = 1024 };
+    twin_status status = TWIN_OK;
+    for (size_t c = 0; c < components->count && status == TWIN_OK; c++) {
+        struct component *component = &components->items[c];
+        size_t documents = component->end - component->begin, phases = 1;
+        size_t least = documents <= SMALL ? PAIRS_IN_SMALL : PAIRS_PER_PHASE;
+        component->is_dense = !component->has_long && component->pairs >= documents * least;
+        if (!component->is_dense || documents <= ONE_PHASE)
+            continue;
+        status = count_phases(&phases, verification, component, error);
+        component->is_dense = component->pairs >= documents * PAIRS_PER_PHASE * phases;
+    }
+    return status;
+}
+
 /* Pairs of ranks: those of dense as row and column, sorted, and all others. */
 struct divided {
     struct twin__pairs dense, others;
 };
 
-static bool divide_pairs(struct divided *out, struct components *components, const struct twin__pairs *pairs,
-                         bool sets)
+static bool divide_pairs(struct divided *out, const struct components *components, const struct twin__pairs *pairs)
 {
     size_t dense = 0;
     for (size_t c = 0; c < components->count; c++)
-        dense += sets && is_dense(&components->items[c]) ? components->items[c].pairs : 0;
+        dense += components->items[c].is_dense ? components->items[c].pairs : 0;
     if (!TWIN__ARRAY_GROW(&out->dense.items, &out->dense.capacity, 0, dense + 1) ||
         !TWIN__ARRAY_GROW(&out->others.items, &out->others.capacity, 0, pairs->count - dense + 1))
         return false;
     for (size_t i = 0; i < pairs->count; i++) {
         uint32_t a = components->ranks[twin__pair_low(pairs->items[i])];
         uint32_t b = components->ranks[twin__pair_high(pairs->items[i])];
-        if (sets && is_dense(&components->items[components->of[a]]))
+        if (components->items[components->of[a]].is_dense)
             out->dense.items[out->dense.count++] = pairs->items[i] << 32 | pairs->items[i] >> 32;
         else
             out->others.items[out->others.count++] = twin__pair(a, b);
@@ -164,7 +192,7 @@ static bool list_dense(struct twin__groups *out, const struct components *compon
     out->items = calloc(components->count + 1, sizeof *out->items);
     for (size_t c = 0; out->items && c < components->count; c++) {
         const struct component *component = &components->items[c];
-        if (!is_dense(component))
+        if (!component->is_dense)
             continue;
         out->items[out->count++] = (struct twin__group){ count, component->end - component->begin, 0, 0, { 0 } };
         count += component->end - component->begin;
@@ -173,7 +201,7 @@ static bool list_dense(struct twin__groups *out, const struct components *compon
     count = 0;
     for (size_t c = 0; out->documents && c < components->count; c++)
         for (uint32_t rank = components->items[c].begin;
-             rank < components->items[c].end && is_dense(&components->items[c]); rank++)
+             rank < components->items[c].end && components->items[c].is_dense; rank++)
             out->documents[count++] = by_rank[rank];
     return out->documents != NULL;
 }
@@ -181,7 +209,6 @@ static bool list_dense(struct twin__groups *out, const struct components *compon
 static twin_status join_dense(twin_matches *out, struct twin__verification *verification,
                               const struct components *components, const struct twin__pairs *pairs, twin_error *error)
 {
-    enum { MOST_ROOM = 1 << 22 };
     struct twin__groups groups = { 0 };
     struct twin__set_join_options options = { .threshold = verification->options.comparison.sets->threshold,
                                               .exec = verification->options.exec,
@@ -220,9 +247,10 @@ twin_status twin__verify_pairs(twin_matches *out, const struct twin__provider *p
     if (pairs->count == 0)
         return TWIN_OK;
     const struct twin__set_rule *rule = options.comparison.sets;
-    bool by_sets = rule && rule->measure == TWIN_JACCARD;
-    twin_status status = TWIN_OK;
-    if (!find_components(&components, &verification, pairs) || !divide_pairs(&divided, &components, pairs, by_sets))
+    twin_status status = find_components(&components, &verification, pairs) ? TWIN_OK : twin__fail_memory(error);
+    if (status == TWIN_OK && rule && rule->measure == TWIN_JACCARD)
+        status = find_dense(&components, &verification, error);
+    if (status == TWIN_OK && !divide_pairs(&divided, &components, pairs))
         status = twin__fail_memory(error);
     if (status == TWIN_OK && divided.dense.count)
         status = join_dense(out, &verification, &components, &divided.dense, error);
