@@ -207,7 +207,7 @@ static twin_status search_with_groups(struct twin__bands_found *out, struct band
                                       const twin_similar_options *options)
 {
     struct twin__group_finder finder;
-    twin_status status = twin__group_finder_init(&finder, search->provider, search->gate, &search->listing);
+    twin_status status = twin__group_finder_init(&finder, search->provider, search->gate, search->listing.plan);
     search->finder = &finder;
     search->overflow = NULL;
     if (status == TWIN_OK)

@@ -36,6 +36,11 @@ static double share_probability(size_t equal, size_t rows, size_t slots)
     return probability;
 }
 
+double twin__bands_shared(twin_plan plan, size_t slots, size_t equal)
+{
+    return (double)plan.bands * share_probability(equal, plan.rows, slots);
+}
+
 double twin__deep_plan_missed(twin_plan plan, size_t slots, double similarity, size_t least_equal)
 {
     double missed = 0, log_ways = 0; /* of C(slots, equal) */

@@ -13,7 +13,7 @@
  *
  * Either way is chosen by its work, counted in looks: at a pair of a bucket, or at an entry of a posting list. A pair is
  * looked at once per bucket, and compared once, however many buckets it is in: so a sampled pair that passes the gate counts
- * as one divided by the number of bands that it shares. */
+ * as one divided by the number of bands that it is expected to share. */
 #include "join/groups.h"
 
 #include <math.h>
@@ -36,12 +36,12 @@ static uint32_t *make_singles(size_t documents)
 }
 
 twin_status twin__group_finder_init(struct twin__group_finder *out, const struct twin__provider *provider,
-                                    const struct twin__gate *gate, const struct twin__listing *listing)
+                                    const struct twin__gate *gate, twin_plan plan)
 {
     *out = (struct twin__group_finder){ .provider = provider,
                                         .gate = gate,
-                                        .banding = { .options.plan = listing->plan, .order = listing->order },
-                                        .only_dense = listing->plan.rows == 1,
+                                        .plan = plan,
+                                        .only_dense = plan.rows == 1,
                                         .lock = PTHREAD_MUTEX_INITIALIZER };
     out->loose = make_singles(provider->count);
     out->dense = make_singles(provider->count);
@@ -50,30 +50,21 @@ twin_status twin__group_finder_init(struct twin__group_finder *out, const struct
 
 enum { SAMPLE = 64 }; /* pairs of a bucket */
 
-static size_t count_shared_bands(const struct twin__group_finder *finder, uint32_t a, uint32_t b)
-{
-    const uint32_t *x = twin__provider_signature(finder->provider, a);
-    const uint32_t *y = twin__provider_signature(finder->provider, b);
-    size_t shared = 0;
-    for (size_t band = 0; band < finder->banding.options.plan.bands; band++)
-        shared += twin__banding_share(x, y, &finder->banding, band);
-    return shared > 0 ? shared : 1;
-}
-
 /* What a sample of its pairs, which depends on the bucket alone, shows of a bucket. */
 static struct twin__large_bucket sample_bucket(const struct twin__group_finder *finder, const uint64_t *keys,
                                                size_t count)
 {
     double pairs = (double)count * (double)(count - 1) / 2, sum = 0;
     uint64_t seed = keys[0] >> 32 ^ (uint64_t)count << 32;
-    size_t passed = 0;
+    size_t passed = 0, slots = finder->provider->signatures.slots;
     for (size_t i = 0; i < SAMPLE; i++) {
         size_t a = twin__random_below(&seed, count), b = twin__random_below(&seed, count - 1);
         uint32_t first = (uint32_t)keys[a], second = (uint32_t)keys[b + (b >= a)];
-        if (!twin__gate_passes(finder->gate, finder->provider, first, second))
+        size_t equal = twin__provider_agreement(finder->provider, first, second);
+        if (equal < finder->gate->least)
             continue;
         passed++;
-        sum += 1 / (double)count_shared_bands(finder, first, second);
+        sum += 1 / fmax(1, twin__bands_shared(finder->plan, slots, equal));
     }
     return (struct twin__large_bucket){ (uint32_t)keys[0], passed >= SAMPLE / 2, pairs, pairs * sum / SAMPLE };
 }

@@ -6,7 +6,6 @@
 #include <twinsift/similar.h>
 
 #include "join/join_private.h"
-#include "lsh/banding.h"
 #include "lsh/large_buckets.h"
 
 /* Buckets of this many documents and more are large. Below it, comparing every pair costs no more than fetching each
@@ -29,7 +28,7 @@ void twin__listing_clear(struct twin__listing *listing);
 struct twin__group_finder {
     const struct twin__provider *provider;
     const struct twin__gate *gate;
-    struct twin__banding banding;
+    twin_plan plan;
     bool only_dense; /* other buckets are not wanted */
     pthread_mutex_t lock;
     uint32_t *loose; /* per document: a union-find of those that share a large bucket */
@@ -38,15 +37,15 @@ struct twin__group_finder {
         uint32_t document; /* any of it */
         bool is_dense;     /* most of its pairs pass the gate */
         double meetings;   /* its pairs */
-        double passing;    /* those that pass the gate, each divided by the number of bands that it shares */
+        double passing;    /* those that pass the gate, each divided by the number of bands that it should share */
     } * buckets;
     size_t count, capacity;
     bool no_memory;
 };
 
-/* Borrows provider, gate and the order of the listing; the caller frees the groups and buckets. */
+/* Borrows provider and gate; the caller frees the groups and buckets. */
 twin_status twin__group_finder_init(struct twin__group_finder *out, const struct twin__provider *provider,
-                                    const struct twin__gate *gate, const struct twin__listing *listing);
+                                    const struct twin__gate *gate, twin_plan plan);
 
 /* Puts buckets into an order that does not depend on when they were found. */
 void twin__large_buckets_sort(struct twin__large_bucket *buckets, size_t count);
@@ -100,6 +99,9 @@ struct twin__deep_plans {
     size_t bands[TWIN__MOST_DRAWN_ROWS + 1];
 };
 struct twin__deep_plans twin__deep_plans_make(const twin_similar_options *options, size_t slots, size_t least_equal);
+
+/* How many bands a pair with so many equal slots is expected to share. */
+double twin__bands_shared(twin_plan plan, size_t slots, size_t equal);
 
 /* The probability that such bands miss a pair of this similarity that has `least_equal` equal slots or more. */
 double twin__deep_plan_missed(twin_plan plan, size_t slots, double similarity, size_t least_equal);

@@ -29,7 +29,6 @@ for i in 1 2; do
     "$TWINSIFT_GENERATE" --docs $n --bytes 800 --same $((n / 50)) --families $((n / 500)):50 --forms $((n / 1000)):100 \
         --short $((n / 50)) >"mixed.$i.jsonl"
 done
-for threshold in 0.5 0.65 0.8 0.95; do
+for threshold in 0.2 0.3 0.5 0.65 0.8 0.95; do
     grows $threshold 250
 done
-grows 0.3 400 # with one row per band every common phrase makes pairs: README, "Speed and memory"

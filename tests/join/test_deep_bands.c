@@ -212,6 +212,79 @@ static void each_pair_of_a_group_is_found_once(void **state)
             }
 }
 
+/* ---- low thresholds */
+
+static void low_thresholds_list_drawn_bands_of_two_rows(void **state)
+{
+    (void)state;
+    for (double threshold = .15; threshold < .34; threshold += .05) {
+        twin_similar_options options = options_for((twin_plan){ SLOTS, 1 }, threshold);
+        struct twin__gate gate = { SLOTS, twin__gate_least(threshold, SLOTS) };
+        struct twin__listing listing;
+        assert_int_equal(twin__listing_init(&listing, &gate, &options), TWIN_OK);
+        assert_non_null(listing.order);
+        assert_int_equal(listing.plan.rows, 2);
+        assert_true(twin__deep_plan_missed(listing.plan, SLOTS, threshold, gate.least) <= 1e-4);
+        listing.plan.bands--;
+        assert_true(twin__deep_plan_missed(listing.plan, SLOTS, threshold, gate.least) > 1e-4);
+        twin__listing_clear(&listing);
+    }
+}
+
+static void other_plans_are_listed_as_they_are(void **state)
+{
+    (void)state;
+    static const struct {
+        twin_plan plan;
+        double threshold;
+        twin_verify verify;
+    } cases[] = { { { 25, 5 }, .8, TWIN_VERIFY_EXACT },
+                  { { SLOTS, 1 }, .8, TWIN_VERIFY_EXACT }, /* asked for, not planned */
+                  { { 64, 1 }, .3, TWIN_VERIFY_EXACT },
+                  { { SLOTS, 1 }, .3, TWIN_VERIFY_NONE },     /* what shares a band is the result */
+                  { { SLOTS, 1 }, .05, TWIN_VERIFY_EXACT } }; /* no number of bands suffices */
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        twin_similar_options options = options_for(cases[i].plan, cases[i].threshold);
+        struct twin__gate gate = { SLOTS, 0 };
+        struct twin__listing listing;
+        options.verify = cases[i].verify;
+        assert_int_equal(twin__listing_init(&listing, &gate, &options), TWIN_OK);
+        assert_null(listing.order);
+        assert_memory_equal(&listing.plan, &cases[i].plan, sizeof listing.plan);
+    }
+}
+
+/* All of them, or those of several parts of the bands put together, against comparing all pairs. */
+static void pairs_of_drawn_bands_are_found_once(void **state)
+{
+    (void)state;
+    static struct world world;
+    static uint64_t expected[DOCUMENTS * DOCUMENTS / 2];
+    enum { PARTS = 3 };
+    draw(&world, 5);
+    memcpy(world.members, world.all, sizeof world.members);
+    world.members_count = DOCUMENTS;
+    twin_similar_options options = options_for((twin_plan){ SLOTS, 1 }, .3);
+    struct twin__provider provider = { .count = DOCUMENTS,
+                                       .signatures = { world.rows, SLOTS, world.all, DOCUMENTS } };
+    struct twin__gate gate = { SLOTS, 45 };
+    struct twin__listing listing;
+    assert_int_equal(twin__listing_init(&listing, &gate, &options), TWIN_OK);
+    size_t count = compare_all(expected, &world, listing.plan, gate.least);
+    assert_true(count > 20);
+    for (uint32_t parts = 0; parts <= PARTS; parts += PARTS) {
+        struct twin__bands_found found = { 0 };
+        for (uint32_t part = 0; part < (parts ? parts : 1); part++)
+            assert_int_equal(twin__bands_find(&found, &provider, &gate, &options, false, (twin_part){ part, parts }),
+                             TWIN_OK);
+        assert_int_equal(found.pairs.count, count);
+        qsort(found.pairs.items, count, sizeof(uint64_t), by_value);
+        assert_memory_equal(found.pairs.items, expected, count * sizeof(uint64_t));
+        twin__bands_found_clear(&found);
+    }
+    twin__listing_clear(&listing);
+}
+
 /* ---- choosing */
 
 /* Documents whose pairs have about so many equal slots, of a group whose pairs meet so often. */
@@ -256,6 +329,9 @@ int main(void)
         cmocka_unit_test(a_round_has_each_slot_at_most_once),
         cmocka_unit_test(as_many_pairs_are_missed_as_expected),
         cmocka_unit_test(each_pair_of_a_group_is_found_once),
+        cmocka_unit_test(low_thresholds_list_drawn_bands_of_two_rows),
+        cmocka_unit_test(other_plans_are_listed_as_they_are),
+        cmocka_unit_test(pairs_of_drawn_bands_are_found_once),
         cmocka_unit_test(documents_that_are_alike_get_more_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
