@@ -129,7 +129,7 @@ void twin__deep_plans_choose(struct twin__groups *groups, const struct twin__pro
                              const struct twin__gate *gate, const twin_similar_options *options)
 {
     struct twin__deep_plans plans = { 0 };
-    if (gate->least == 0 || gate->slots > MOST_SLOTS)
+    if (gate->least == 0 || gate->slots > MOST_SLOTS || twin__switched_off.deep_bands)
         return;
     for (size_t i = 0; i < groups->count; i++) {
         struct twin__group *group = &groups->items[i];

@@ -220,7 +220,7 @@ twin_status twin__verify_pairs(twin_matches *out, const struct twin__provider *p
     if (pairs->count == 0)
         return TWIN_OK;
     const struct twin__set_rule *rule = options.comparison.sets;
-    bool by_sets = rule && rule->measure == TWIN_JACCARD;
+    bool by_sets = rule && rule->measure == TWIN_JACCARD && !twin__switched_off.dense_pairs;
     twin_status status = TWIN_OK;
     if (!find_components(&components, &verification, pairs) || !divide_pairs(&divided, &components, pairs, by_sets))
         status = twin__fail_memory(error);
