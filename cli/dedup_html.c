@@ -106,8 +106,8 @@ static void write_scheme(FILE *out, const struct dedup_run *run, twin_input_form
     fprintf(out, "<tr><th>threshold</th><td>%g, %s</td></tr>\n", scheme->threshold,
             has_bands ? "Jaccard similarity" : "containment");
     if (format == TWIN_INPUT_DOCUMENTS)
-        fprintf(out, "<tr><th>shingles</th><td>%s:%zu</td></tr>\n", twin_shingle_kind_name(scheme->shingle.kind),
-                scheme->shingle.width);
+        fprintf(out, "<tr><th>shingles</th><td>%s:%zu</td></tr>\n",
+                twin_name_of(TWIN_NAMES_SHINGLE_KIND, scheme->shingle.kind), scheme->shingle.width);
     if (has_bands)
         fprintf(out, "<tr><th>signatures</th><td>%zu hashes, %zu bands of %zu rows</td></tr>\n",
                 scheme->minhash.slots, scheme->plan.bands, scheme->plan.rows);

@@ -89,9 +89,10 @@ static void remark_rule(const char *path, const twin_index *index, const twin_sc
     if (own.shingle.kind != scheme->shingle.kind || own.shingle.width != scheme->shingle.width ||
         own.normal != scheme->normal)
         warn("%s: is queried by its own rule, %s:%zu%s; documents of the input are compared by %s:%zu%s", path,
-             twin_shingle_kind_name(own.shingle.kind), own.shingle.width,
-             own.normal == TWIN_NORMAL_FOLD ? "" : " --raw", twin_shingle_kind_name(scheme->shingle.kind),
-             scheme->shingle.width, scheme->normal == TWIN_NORMAL_FOLD ? "" : " --raw");
+             twin_name_of(TWIN_NAMES_SHINGLE_KIND, own.shingle.kind), own.shingle.width,
+             own.normal == TWIN_NORMAL_FOLD ? "" : " --raw",
+             twin_name_of(TWIN_NAMES_SHINGLE_KIND, scheme->shingle.kind), scheme->shingle.width,
+             scheme->normal == TWIN_NORMAL_FOLD ? "" : " --raw");
 }
 
 /* Opens an index, with a view for each worker. */

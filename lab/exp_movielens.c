@@ -275,7 +275,7 @@ static void run_data(struct lab *lab, const struct data *data, const char *file,
     say(lab,
         "MovieLens %s: %zu users, %s sketch with k = %d, %zu bands of %zu rows: candidates from 0.55, similar from "
         "0.6. Reference: Martins and Jesus 2015.",
-        data->name, users.count, twin_sketch_name(sketch), (int)SLOTS, plan.bands, plan.rows);
+        data->name, users.count, twin_name_of(TWIN_NAMES_SKETCH, sketch), (int)SLOTS, plan.bands, plan.rows);
     size_t known = tabulate(lab, p, data, &users, truth, count);
     if (first)
         compare_times(lab, data, &users, twin_similar_count(similar), all_pairs);

@@ -6,10 +6,6 @@
 
 #include <stdatomic.h>
 
-#include "base/enum_names.h"
-
-static const char *const names[TWIN_CPU_LEVELS] = { "scalar", "avx2", "avx512", "neon" };
-
 #if defined(__x86_64__)
 #include <cpuid.h>
 
@@ -68,18 +64,4 @@ twin_cpu twin_cpu_best(void)
         atomic_store_explicit(&known, best, memory_order_relaxed);
     }
     return (twin_cpu)best;
-}
-
-const char *twin_cpu_name(twin_cpu level)
-{
-    return (unsigned)level < TWIN_CPU_LEVELS ? names[level] : "";
-}
-
-twin_status twin_cpu_from_name(twin_cpu *out, const char *name)
-{
-    int level = twin__enum_from_name(out, "level", name, names, TWIN_CPU_LEVELS);
-    if (level < 0)
-        return TWIN_EINVAL;
-    *out = (twin_cpu)level;
-    return TWIN_OK;
 }

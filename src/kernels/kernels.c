@@ -77,7 +77,8 @@ twin_status twin_cpu_use(twin_cpu level)
     if ((unsigned)level >= TWIN_CPU_LEVELS)
         return twin__fail(NULL, TWIN_EINVAL, "unknown level %d", (int)level);
     if (!runs(level))
-        return twin__fail(NULL, TWIN_EUNSUPPORTED, "this machine cannot run level %s", twin_cpu_name(level));
+        return twin__fail(NULL, TWIN_EUNSUPPORTED, "this machine cannot run level %s",
+                          twin_name_of(TWIN_NAMES_CPU, level));
     atomic_store_explicit(&twin__kernels_chosen, &twin__kernels_of[level], memory_order_relaxed);
     return TWIN_OK;
 }

@@ -206,11 +206,13 @@ int main(int argc, char **argv)
     twin_collection_options reading = { 0 };
     twin_input *input;
     twin_error error;
+    int measure = -1;
     world.name = "anything, before the search";
     if (argc != 5 || twin_shingle_parse(&reading.scheme.shingle, argv[2]) != TWIN_OK ||
-        twin_measure_from_name(&reading.scheme.measure, argv[3]) != TWIN_OK ||
+        (measure = twin_value_of(TWIN_NAMES_MEASURE, argv[3])) < 0 ||
         (reading.scheme.threshold = strtod(argv[4], NULL)) == 0)
         fail("usage: switches FILE.jsonl RULE MEASURE THRESHOLD < PAIRS.tsv");
+    reading.scheme.measure = (twin_measure)measure;
     require(twin_scheme_complete(&reading.scheme, &error), &error);
     const char *path = argv[1];
     require(twin_input_open(&input, &path, 1, (twin_input_options){ 0 }, &error), &error);
