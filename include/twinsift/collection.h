@@ -70,7 +70,9 @@ TWIN_API twin_status twin_collection_read_note(twin_buffer *note, twin_source so
 typedef struct twin_saved_files {
     const twin_source *sources;
     size_t count;
-    size_t *failed; /* unless NULL, becomes the number of the file that failed, or `count` */
+    size_t
+        *failed; /* unless NULL, becomes the number of the file that failed; `count` if they do not belong together;
+                       SIZE_MAX if they are good */
 } twin_saved_files;
 
 /* Reads files as one collection, as if their inputs had been read one after the other; `input` has these inputs, in

@@ -440,10 +440,8 @@ static void in_dedup(void **state)
     twin_collection *collection, *loaded;
     twin_dedup *dedup;
     twin_dedup_audit audit;
-    twin_matches *matches = NULL;
     twin_dedup_options rule = { 0 }, excluding = { .excluded = (const bool[]){ false, false } };
     twin_buffer field = { 0 };
-    twin_candidates *candidates = NULL;
     uint64_t fingerprint;
     const twin_part whole = { 0 };
     assert_int_equal(twin_collection_read(&collection, input, (twin_collection_options){ 0 }, NULL), TWIN_OK);
@@ -467,20 +465,22 @@ static void in_dedup(void **state)
     REFUSED("saved.sources must not be NULL",
             twin_collection_load(&loaded, input, (twin_saved_files){ 0 }, (twin_collection_options){ 0 }, NULL));
     REFUSED("collection must not be NULL", twin__collection_fingerprint(&fingerprint, NULL));
-    REFUSED("candidates must not be NULL", twin_dedup_match(&matches, collection, NULL, &rule, whole, NULL));
-    assert_int_equal(twin_candidates_find(&candidates, collection, rule.search, whole, NULL), TWIN_OK);
-    REFUSED("exclude no documents", twin_dedup_match(&matches, collection, candidates, &excluding, whole, NULL));
-    REFUSED("matches must not be NULL", twin_dedup_decide(&dedup, collection, NULL, &rule, NULL));
-    REFUSED("rule must not be NULL",
-            twin_dedup_write_matches(&(twin_matches){ 0 }, collection, NULL, whole, file_sink(stdout), NULL));
+    REFUSED("sink.write must not be NULL",
+            twin_dedup_write_candidates(collection, rule.search, whole, (twin_sink){ 0 }, NULL));
+    REFUSED("options must not be NULL",
+            twin_dedup_write_matches(collection, (twin_saved_files){ 0 }, NULL, whole, file_sink(stdout), NULL));
     REFUSED("saved.sources must not be NULL",
-            twin_dedup_read_matches(&matches, &rule, &field, collection, (twin_saved_files){ 0 }, NULL));
+            twin_dedup_decide(&dedup, collection, (twin_saved_files){ 0 }, &rule, NULL));
+    REFUSED("collection must not be NULL",
+            twin_dedup_write_candidates(NULL, rule.search, whole, file_sink(stdout), NULL));
+    REFUSED("collection must not be NULL", twin_dedup_decide(&dedup, NULL, (twin_saved_files){ 0 }, &rule, NULL));
+    REFUSED("out must not be NULL", twin_dedup_decide(NULL, collection, (twin_saved_files){ 0 }, &rule, NULL));
+    REFUSED("exclude no documents", twin_dedup_write_matches(collection, (twin_saved_files){ 0 }, &excluding, whole,
+                                                             file_sink(stdout), NULL));
     assert_null(twin_dedup_keepers(NULL));
     assert_null(twin_dedup_similarities(NULL));
     assert_int_equal(twin_dedup_count(NULL).documents + twin_dedup_groups(NULL, NULL), 0);
     twin_dedup_free(NULL);
-    twin_candidates_free(candidates);
-    twin_matches_free(matches);
     twin_collection_free(collection);
     twin_input_free(input);
 }
