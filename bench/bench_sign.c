@@ -8,6 +8,7 @@
 
 #include "english.h"
 
+#include "kernels/kernels.h"
 #include "sketch/hash.h"
 #include "sketch/minhash.h"
 #include "sketch/set.h"
@@ -166,7 +167,7 @@ static void measure_levels(double seconds[TWIN_CPU_LEVELS], struct bench *bench,
         if (twin_cpu_use((twin_cpu)level) == TWIN_OK)
             seconds[level] = measure(bench, name, twin_name_of(TWIN_NAMES_CPU, level), run);
     }
-    check(twin_cpu_use(twin_cpu_best()));
+    check(twin_cpu_use(twin__cpu_best()));
 }
 
 /* ---- the text and the rest */
@@ -248,7 +249,7 @@ int main(void)
 {
     static struct bench bench;
     double fast[TWIN_CPU_LEVELS], classic[TWIN_CPU_LEVELS], words[TWIN_CPU_LEVELS], ready[TWIN_CPU_LEVELS];
-    twin_cpu best = twin_cpu_best();
+    twin_cpu best = twin__cpu_best();
     prepare(&bench);
     printf("%.1f MB of text, %d slots, one thread, least CPU time of %d\n\n", (double)bench.bytes / 1e6, SLOTS, RUNS);
     printf("%-34s %-8s %10s %10s %10s\n", "step", "level", "MB/s", "ns/byte", "1,000/s");

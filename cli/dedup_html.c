@@ -418,7 +418,7 @@ static bool fetch(struct half *out, const twin_collection *collection, twin_scra
     twin_document document;
     if (twin_collection_document(&document, collection, scratch, number, NULL) != TWIN_OK)
         return false;
-    *out = (struct half){ twin_collection_id(NULL, collection, number), document.text };
+    *out = (struct half){ twin_collection_entry_of(collection, number).id, document.text };
     return true;
 }
 
@@ -549,7 +549,7 @@ static void write_known_example(FILE *out, const struct dedup_result *result, ui
 {
     const struct known_match *match = &result->known->matches[dropped];
     fprintf(out, "<p>similarity %.4f: ", match->similarity);
-    write_id(out, twin_collection_id(NULL, result->collection, dropped));
+    write_id(out, twin_collection_entry_of(result->collection, dropped).id);
     fputs(" is like ", out);
     write_id(out, known_id(result->known, match));
     fputs(" in ", out);

@@ -205,7 +205,7 @@ static bool take_found(struct known *known, struct known_worker *worker, const t
     if (worker->count)
         qsort(worker->found, worker->count, sizeof *worker->found, by_position);
     for (uint32_t d = 0; d < known->count && at < worker->count; d++) {
-        twin_position position = twin_collection_position(collection, d);
+        twin_position position = twin_collection_entry_of(collection, d).position;
         struct known_found here = { .source = position.source, .offset = position.offset };
         while (at < worker->count && by_position(&worker->found[at], &here) < 0)
             at++; /* a document that was left out after all */
@@ -242,6 +242,7 @@ bool known_collect(struct known *known, const twin_collection *collection)
 
 struct between {
     struct known *known;
+    const twin_input *input; /* of the other */
     const twin_collection *other;
     bool no_memory;
 };
@@ -253,19 +254,19 @@ static bool take_match(void *context, twin_match found)
     struct known_match *match = &between->known->matches[found.a];
     if (match->file && match->similarity >= found.similarity)
         return true;
-    twin_position position = twin_collection_position(between->other, found.b);
-    twin_text id = twin_collection_id(&match->id_is_number, between->other, found.b);
-    match->file = twin_input_name(twin_collection_input(between->other), position.source);
+    twin_collection_entry entry = twin_collection_entry_of(between->other, found.b);
+    match->file = twin_input_name(between->input, entry.position.source);
+    match->id_is_number = entry.id_is_number;
     match->number = found.b;
     match->similarity = found.similarity;
-    between->no_memory = !append_id(&between->known->ids, match, id);
+    between->no_memory = !append_id(&between->known->ids, match, entry.id);
     return !between->no_memory;
 }
 
-bool known_between(struct known *known, const twin_collection *collection, const twin_collection *other,
-                   twin_similar_options search)
+bool known_between(struct known *known, const twin_collection *collection, const twin_input *input,
+                   const twin_collection *other, twin_similar_options search)
 {
-    struct between between = { .known = known, .other = other };
+    struct between between = { .known = known, .input = input, .other = other };
     known->other = other;
     twin_similar *similar = NULL;
     twin_error error = { 0 };

@@ -101,7 +101,7 @@ static bool choose_cpu(void)
     if (twin_cpu_use((twin_cpu)level) == TWIN_OK)
         return true;
     return refuse("TWINSIFT_CPU: this machine cannot run %s, at best %s", name,
-                  twin_name_of(TWIN_NAMES_CPU, twin_cpu_best()));
+                  twin_name_of(TWIN_NAMES_CPU, twin_cpu_level()));
 }
 
 /* Those of main(), as they were given: reading options puts them into another order. */

@@ -59,7 +59,7 @@ static uint64_t *measure_sources(const twin_input *input)
 {
     uint64_t *sizes = calloc(twin_input_sources(input) + 1, sizeof *sizes);
     for (size_t i = 0; sizes && i < twin_input_chunks(input); i++)
-        sizes[twin_input_chunk_source(input, i)] += twin_input_chunk_size(input, i);
+        sizes[twin_input_chunk_of(input, i).source] += twin_input_chunk_of(input, i).size;
     return sizes;
 }
 

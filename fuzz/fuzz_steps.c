@@ -61,7 +61,7 @@ static void use_collection(twin_saved_files saved)
     twin_scratch scratch = { 0 };
     for (uint32_t i = 0; i < twin_collection_count(collection).documents; i++) {
         twin_set set;
-        (void)twin_collection_id(NULL, collection, i);
+        (void)twin_collection_entry_of(collection, i).id;
         (void)twin__collection_set(&set, collection, &scratch, i, &error);
     }
     twin__scratch_clear(&scratch);

@@ -49,8 +49,7 @@ typedef enum twin_cpu {
     TWIN_CPU_LEVELS,
 } twin_cpu;
 
-/* The best level of this machine, and the level in use. */
-TWIN_API twin_cpu twin_cpu_best(void);
+/* The level in use: at first the best of this machine. */
 TWIN_API twin_cpu twin_cpu_level(void);
 
 /* Uses `level` from now on, for the whole process; call it before other threads start.

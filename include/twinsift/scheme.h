@@ -106,10 +106,6 @@ TWIN_API void twin_scheme_key(twin_scheme *scheme, const uint64_t key[2]);
 TWIN_API twin_status twin_scheme_complete(twin_scheme *scheme, twin_error *error);
 #define TWIN_SCHEME_RECALL 0.999
 
-/* The probability that a pair at the threshold becomes a candidate, for a complete scheme. Containment: that of a set
- * wholly contained in one of the same size, which is an upper bound. */
-TWIN_API double twin_scheme_recall(const twin_scheme *scheme);
-
 /* Appends the scheme, complete, as one line of KEY=VALUE separated by blanks, without a line end:
  *
  *     normal=fold shingle=auto:9 hash=xxh3:1 sketch=fast slots=128 seed=1 measure=jaccard threshold=0.8 bands=25 rows=5

@@ -6,6 +6,8 @@
 
 #include <stdatomic.h>
 
+#include "kernels/kernels.h"
+
 #if defined(__x86_64__)
 #include <cpuid.h>
 
@@ -55,7 +57,7 @@ static twin_cpu find_best(void)
 #endif
 
 /* CPUID is kept: on a virtual machine it traps, which takes tens of microseconds. Two threads may both find it. */
-twin_cpu twin_cpu_best(void)
+twin_cpu twin__cpu_best(void)
 {
     static atomic_int known = -1;
     int best = atomic_load_explicit(&known, memory_order_relaxed);

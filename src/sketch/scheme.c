@@ -109,13 +109,6 @@ twin_status twin_scheme_complete(twin_scheme *scheme, twin_error *error)
     return complete_plan(scheme, error);
 }
 
-double twin_scheme_recall(const twin_scheme *scheme)
-{
-    if (!scheme)
-        return 0;
-    return twin_plan_probability(scheme->plan, scheme->measure == TWIN_CONTAINMENT ? 1 : scheme->threshold);
-}
-
 /* ---- comparison ---- */
 
 static bool equal_words(const twin_shingle_options *a, const twin_shingle_options *b)

@@ -345,7 +345,7 @@ static void in_input(void **state)
     REFUSED("input must not be NULL", twin__input_fetch(&document, NULL, &buffers, (twin_position){ 0 }, NULL));
     assert_string_equal(twin_input_name(input, 7), "");
     assert_int_equal(twin_input_chunks(NULL) + twin_input_sources(NULL), 0);
-    assert_int_equal(twin_input_chunk_size(input, 99), 0);
+    assert_int_equal(twin_input_chunk_of(input, 99).size, 0);
     twin__read_buffers_clear(&buffers);
     twin__read_buffers_clear(NULL);
     twin_buffer_clear(&words);
@@ -383,8 +383,8 @@ static void in_join(void **state)
     REFUSED("similarity must not be NULL", twin_cluster_documents(group, NULL, similar));
     REFUSED("visit must not be NULL", twin_cluster_each(group, NULL, 0, NULL, NULL));
     REFUSED("matches must not be NULL", twin__cluster_keepers(group, NULL, 2, NULL, 1, NULL));
-    assert_int_equal(twin_collection_id(NULL, collection, 7).length, 0);
-    assert_int_equal(twin_collection_size(collection, 7) + twin__collection_slots(NULL), 0);
+    assert_int_equal(twin_collection_entry_of(collection, 7).id.length, 0);
+    assert_int_equal(twin_collection_entry_of(collection, 7).size + twin__collection_slots(NULL), 0);
     assert_int_equal(twin_collection_count(NULL).documents + twin_similar_count(NULL).similar, 0);
     twin__matches_clear(NULL);
     twin__scratch_clear(NULL);

@@ -217,8 +217,8 @@ static void a_collection_in_files_decides_as_one_in_memory(void **state)
     assert_int_equal(twin_dedup_find(&b, files->collection, rule, NULL), TWIN_OK);
     assert_same(a, b);
     for (uint32_t i = 0; i < memory->count; i++) {
-        twin_text x = twin_collection_id(NULL, memory->collection, i);
-        twin_text y = twin_collection_id(NULL, files->collection, i);
+        twin_text x = twin_collection_entry_of(memory->collection, i).id;
+        twin_text y = twin_collection_entry_of(files->collection, i).id;
         assert_int_equal(x.length, y.length);
         assert_memory_equal(x.bytes, y.bytes, x.length);
     }
