@@ -136,7 +136,7 @@ static bool take_pair(void *context, twin_match match)
         ++*at;
     if (*at == world.count || by_documents(&world.pairs[*at], &match) != 0)
         fail("a pair that is not similar");
-    if (fabs(world.pairs[*at].similarity - match.similarity) > .5001e-4)
+    if (fabs(world.pairs[*at].similarity - match.similarity) > 0.00005001)
         fail("a similarity that is not true");
     world.found[world.found_count++] = match;
     ++*at;
