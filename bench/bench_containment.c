@@ -66,7 +66,7 @@ static void load(struct index *out, const twin_collection *collection)
     twin_error error = { 0 };
     *out = (struct index){ .documents = twin__collection_distinct(&distinct, collection), .bits = 10 };
     for (size_t i = 0; i < out->documents; i++)
-        out->items += twin_collection_size(collection, distinct[i]);
+        out->items += twin_collection_entry_of(collection, distinct[i]).size;
     while ((size_t)1 << out->bits < 2 * out->items)
         out->bits++;
     out->begins = room(out->documents + 1, sizeof *out->begins);

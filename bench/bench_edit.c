@@ -200,8 +200,8 @@ static void measure_tiles(void)
     for (size_t l = 0; l < 4; l++)
         for (twin_cpu level = TWIN_CPU_SCALAR; level < TWIN_CPU_LEVELS; level = twin__next_level(level)) {
             twin_cpu_use(level);
-            printf("%zu\t%s\t%.2f\t%.2f\n", lengths[l], twin_cpu_name(level), time_of_tile(lengths[l], true),
-                   time_of_tile(lengths[l], false));
+            printf("%zu\t%s\t%.2f\t%.2f\n", lengths[l], twin_name_of(TWIN_NAMES_CPU, level),
+                   time_of_tile(lengths[l], true), time_of_tile(lengths[l], false));
         }
 }
 

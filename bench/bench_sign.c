@@ -8,6 +8,7 @@
 
 #include "english.h"
 
+#include "kernels/kernels.h"
 #include "sketch/hash.h"
 #include "sketch/minhash.h"
 #include "sketch/set.h"
@@ -164,9 +165,9 @@ static void measure_levels(double seconds[TWIN_CPU_LEVELS], struct bench *bench,
     for (int level = 0; level < TWIN_CPU_LEVELS; level++) {
         seconds[level] = 0;
         if (twin_cpu_use((twin_cpu)level) == TWIN_OK)
-            seconds[level] = measure(bench, name, twin_cpu_name((twin_cpu)level), run);
+            seconds[level] = measure(bench, name, twin_name_of(TWIN_NAMES_CPU, level), run);
     }
-    check(twin_cpu_use(twin_cpu_best()));
+    check(twin_cpu_use(twin__cpu_best()));
 }
 
 /* ---- the text and the rest */
@@ -248,7 +249,7 @@ int main(void)
 {
     static struct bench bench;
     double fast[TWIN_CPU_LEVELS], classic[TWIN_CPU_LEVELS], words[TWIN_CPU_LEVELS], ready[TWIN_CPU_LEVELS];
-    twin_cpu best = twin_cpu_best();
+    twin_cpu best = twin__cpu_best();
     prepare(&bench);
     printf("%.1f MB of text, %d slots, one thread, least CPU time of %d\n\n", (double)bench.bytes / 1e6, SLOTS, RUNS);
     printf("%-34s %-8s %10s %10s %10s\n", "step", "level", "MB/s", "ns/byte", "1,000/s");
@@ -260,9 +261,9 @@ int main(void)
     measure_levels(words, &bench, "word:5, fast sketch", sign_words);
     measure_levels(ready, &bench, "hashes of char:9, fast sketch", sign_ready_characters);
     measure_levels(ready, &bench, "hashes of word:5, fast sketch", sign_ready_words);
-    measure(&bench, "char:9, sorted set", twin_cpu_name(best), make_set);
-    measure(&bench, "normalise", twin_cpu_name(best), normalise);
-    measure(&bench, "normalise, char:9, fast sketch", twin_cpu_name(best), normalise_and_sign);
+    measure(&bench, "char:9, sorted set", twin_name_of(TWIN_NAMES_CPU, best), make_set);
+    measure(&bench, "normalise", twin_name_of(TWIN_NAMES_CPU, best), normalise);
+    measure(&bench, "normalise, char:9, fast sketch", twin_name_of(TWIN_NAMES_CPU, best), normalise_and_sign);
 
     printf("\n");
     double gain = classic[best] / fast[best], price = fast[best] / hashing;

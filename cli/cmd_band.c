@@ -19,21 +19,6 @@ static const struct option_row options[] = {
     { 0 },
 };
 
-static bool find_candidates(const struct request *request, const twin_collection *collection, twin_exec exec,
-                            twin_progress progress)
-{
-    twin_candidates *candidates;
-    twin_error error = { 0 };
-    twin_similar_options wanted = search_within_memory(&request->shared, exec, progress);
-    twin_status status = twin_candidates_find(&candidates, collection, wanted, request->part, &error);
-    progress_clear();
-    if (status != TWIN_OK)
-        fail_status("the search", status, &error);
-    bool good = status == TWIN_OK && steps_write_candidates(request->output, candidates);
-    twin_candidates_free(candidates);
-    return good;
-}
-
 static int run_band(void *context)
 {
     const struct request *request = context;
@@ -43,7 +28,8 @@ static int run_band(void *context)
         return EXIT_ERROR;
     twin_progress progress = progress_begin(request->shared.quiet);
     bool good = steps_open(&steps, &request->shared, 0, exec, progress) &&
-                find_candidates(request, steps.collection, exec, progress);
+                steps_write_candidates(request->output, steps.collection,
+                                       search_within_memory(&request->shared, exec, progress), request->part);
     progress_end();
     steps_clear(&steps);
     return good ? EXIT_DONE : EXIT_ERROR;

@@ -8,12 +8,12 @@ static void print_info_json(const char *path, const twin_bloom_info *info)
 {
     struct record record = record_begin(stdout, true);
     record_string(&record, "file", path);
-    record_string(&record, "layout", twin_bloom_layout_name(info->shape.layout));
+    record_string(&record, "layout", twin_name_of(TWIN_NAMES_BLOOM_LAYOUT, info->shape.layout));
     record_count(&record, "cell_bits", info->shape.cell_bits);
     record_count(&record, "functions", info->shape.functions);
     record_count(&record, "cells", info->shape.cells);
     record_count(&record, "bytes", info->bytes);
-    record_string(&record, "hash", twin_hash_family_name(info->family));
+    record_string(&record, "hash", twin_name_of(TWIN_NAMES_HASH_FAMILY, info->family));
     record_count(&record, "seed", info->seed);
     record_count(&record, "planned_items", info->planned_items);
     record_number(&record, "planned_rate", info->planned_rate, 9);
@@ -35,7 +35,7 @@ static void print_info(const char *path, const twin_bloom_info *info)
 {
     bool counting = info->shape.cell_bits > 1;
     printf("%s\n", path);
-    printf("  layout           %s, %u functions\n", twin_bloom_layout_name(info->shape.layout),
+    printf("  layout           %s, %u functions\n", twin_name_of(TWIN_NAMES_BLOOM_LAYOUT, info->shape.layout),
            info->shape.functions);
     printf("  cells            %" PRIu64 " of %u bit%s, %" PRIu64 " bytes\n", info->shape.cells,
            info->shape.cell_bits, counting ? "s" : "", info->bytes);
@@ -44,7 +44,8 @@ static void print_info(const char *path, const twin_bloom_info *info)
     if (info->family == TWIN_HASH_SIP)
         printf("  hash             sip, keyed\n");
     else
-        printf("  hash             %s, seed %" PRIu64 "\n", twin_hash_family_name(info->family), info->seed);
+        printf("  hash             %s, seed %" PRIu64 "\n", twin_name_of(TWIN_NAMES_HASH_FAMILY, info->family),
+               info->seed);
     printf("  planned          %" PRIu64 " item%s, false positives %.3g %%\n", info->planned_items,
            plural(info->planned_items), info->planned_rate * 100);
     printf("  added            %" PRIu64 ", of which %" PRIu64 " were new\n", info->added, info->fresh);

@@ -94,6 +94,7 @@ static bool read_sides(struct run *run)
     }
     if (run->inputs[1] && !shared->quiet)
         remark_lines(run->inputs[1]);
+    run->found.benchmarks = run->inputs[1];
     run->found.train = run->collections[0];
     run->found.eval = run->collections[1];
     return run->inputs[1] != NULL;
@@ -192,8 +193,8 @@ static bool group_items(struct run *run)
         status = read_split(&split, run, &scratch, &room, i, &error);
         if (status != TWIN_OK)
             break;
-        leak->group = group_of(found, twin_collection_position(found->eval, i).source, split);
-        leak->is_judged = twin_collection_size(found->eval, i) >= run->request->least;
+        leak->group = group_of(found, twin_collection_entry_of(found->eval, i).position.source, split);
+        leak->is_judged = twin_collection_entry_of(found->eval, i).size >= run->request->least;
         if (leak->group == UINT32_MAX) {
             status = TWIN_ENOMEM;
             break;
@@ -214,7 +215,8 @@ static bool note_match(void *context, twin_match match)
     struct run *run = context;
     struct contamination *found = &run->found;
     struct leak *leak = &found->leaks[match.b];
-    double document = twin_collection_size(found->train, match.a), item = twin_collection_size(found->eval, match.b);
+    double document = twin_collection_entry_of(found->train, match.a).size,
+           item = twin_collection_entry_of(found->eval, match.b).size;
     double share = document < item ? match.similarity * document / item : match.similarity;
     if (!leak->is_judged || share < run->scheme.threshold)
         return true;

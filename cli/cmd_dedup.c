@@ -251,7 +251,7 @@ static bool join_others(struct run *run, twin_progress progress)
         return true;
     run->other_input = open_named_inputs(&request->shared, others.items, others.count, progress);
     run->other = run->other_input ? read_side(run, run->other_input, progress) : NULL;
-    return run->other && known_between(&run->known, run->collection, run->other,
+    return run->other && known_between(&run->known, run->collection, run->other_input, run->other,
                                        search_within_memory(&request->shared, run->exec, progress));
 }
 

@@ -30,21 +30,13 @@ static bool decide(twin_dedup **out, const struct steps *steps, twin_exec exec)
 {
     size_t failed;
     twin_error error = { 0 };
-    twin_matches *matches = NULL;
-    twin_dedup_options rule;
-    twin_buffer field = { 0 };
-    twin_status status = twin_dedup_read_matches(&matches, &rule, &field, steps->collection,
-                                                 steps_saved(steps, STEP_PAIRS, &failed), &error);
-    if (status != TWIN_OK) {
+    twin_dedup_options wanted = { .search.exec = exec };
+    twin_status status =
+        twin_dedup_decide(out, steps->collection, steps_saved(steps, STEP_PAIRS, &failed), &wanted, &error);
+    if (status != TWIN_OK && failed != SIZE_MAX)
         steps_fail(steps, STEP_PAIRS, failed, status, &error);
-    } else {
-        rule.search.exec = exec;
-        status = twin_dedup_decide(out, steps->collection, matches, &rule, &error);
-        if (status != TWIN_OK)
-            fail_status("the decision", status, &error);
-    }
-    twin_matches_free(matches);
-    twin_buffer_clear(&field);
+    else if (status != TWIN_OK)
+        fail_status("the decision", status, &error);
     return status == TWIN_OK;
 }
 

@@ -12,23 +12,24 @@ static void record_scheme(struct record *record, const twin_index_options *store
     const twin_scheme *scheme = &stored->scheme;
     bool sets = stored->format == TWIN_INPUT_SETS;
     char rule[64];
-    snprintf(rule, sizeof rule, "%s:%zu", twin_shingle_kind_name(scheme->shingle.kind), scheme->shingle.width);
+    snprintf(rule, sizeof rule, "%s:%zu", twin_name_of(TWIN_NAMES_SHINGLE_KIND, scheme->shingle.kind),
+             scheme->shingle.width);
     if (!sets) {
         record_string(record, "shingle", rule);
-        record_string(record, "normal", twin_normal_name(scheme->normal));
+        record_string(record, "normal", twin_name_of(TWIN_NAMES_NORMAL, scheme->normal));
     }
     record_flag(record, "set_input", sets);
     record_flag(record, "multiset", scheme->multiset);
-    record_string(record, "hash", twin_hash_family_name(scheme->shingle.hash.family));
+    record_string(record, "hash", twin_name_of(TWIN_NAMES_HASH_FAMILY, scheme->shingle.hash.family));
     if (scheme->shingle.hash.family != TWIN_HASH_SIP) /* whose key is secret */
         record_count(record, "hash_seed", scheme->shingle.hash.seed);
-    record_string(record, "sketch", twin_sketch_name(scheme->minhash.sketch));
+    record_string(record, "sketch", twin_name_of(TWIN_NAMES_SKETCH, scheme->minhash.sketch));
     record_count(record, "hashes", scheme->minhash.slots);
     record_count(record, "seed", scheme->minhash.seed);
     record_number(record, "threshold", scheme->threshold, 9);
     record_count(record, "bands", scheme->plan.bands);
     record_count(record, "rows", scheme->plan.rows);
-    record_string(record, "keep", twin_keep_name(stored->keep));
+    record_string(record, "keep", twin_name_of(TWIN_NAMES_KEEP, stored->keep));
     record_string(record, "measure", stored->by_edits ? "edit" : "jaccard");
     if (stored->by_edits)
         record_count(record, "edits", stored->edits);
@@ -127,20 +128,22 @@ static void print_info(const char *path, const twin_index_options *stored, const
     if (stored->format == TWIN_INPUT_SETS)
         printf("  input            sets\n");
     else
-        printf("  shingles         %s:%zu%s, normalisation %s\n", twin_shingle_kind_name(stored->scheme.shingle.kind),
-               stored->scheme.shingle.width, stored->scheme.shingle.stop_words ? " with its own stop words" : "",
-               twin_normal_name(stored->scheme.normal));
+        printf("  shingles         %s:%zu%s, normalisation %s\n",
+               twin_name_of(TWIN_NAMES_SHINGLE_KIND, stored->scheme.shingle.kind), stored->scheme.shingle.width,
+               stored->scheme.shingle.stop_words ? " with its own stop words" : "",
+               twin_name_of(TWIN_NAMES_NORMAL, stored->scheme.normal));
     if (stored->scheme.multiset)
         printf("  multisets        each occurrence counts\n");
     if (stored->scheme.shingle.hash.family == TWIN_HASH_SIP)
         printf("  hash             sip, keyed\n");
     else
-        printf("  hash             %s, seed %" PRIu64 "\n", twin_hash_family_name(stored->scheme.shingle.hash.family),
+        printf("  hash             %s, seed %" PRIu64 "\n",
+               twin_name_of(TWIN_NAMES_HASH_FAMILY, stored->scheme.shingle.hash.family),
                stored->scheme.shingle.hash.seed);
     printf("  signature        %zu hashes, %s, seed %" PRIu64 "\n", stored->scheme.minhash.slots,
-           twin_sketch_name(stored->scheme.minhash.sketch), stored->scheme.minhash.seed);
+           twin_name_of(TWIN_NAMES_SKETCH, stored->scheme.minhash.sketch), stored->scheme.minhash.seed);
     print_rule(stored);
-    printf("  kept             %s\n", twin_keep_name(stored->keep));
+    printf("  kept             %s\n", twin_name_of(TWIN_NAMES_KEEP, stored->keep));
     print_sizes(info);
     printf("  buckets          %" PRIu64 ", the largest of %" PRIu64 " sets, on average %.3f\n", info->buckets,
            info->largest_bucket, info->mean_bucket);

@@ -23,41 +23,31 @@ static const struct option_row options[] = {
     { 0 },
 };
 
-static bool join(twin_matches **out, const struct steps *steps, const twin_dedup_options *rule, twin_part part)
+static bool join(const struct request *request, const struct steps *steps, const twin_dedup_options *rule)
 {
     size_t failed;
     twin_error error = { 0 };
-    twin_candidates *candidates = NULL;
-    twin_status status =
-        twin_candidates_read(&candidates, steps->collection, steps_saved(steps, STEP_CANDIDATES, &failed), &error);
-    if (status != TWIN_OK) {
-        steps_fail(steps, STEP_CANDIDATES, failed, status, &error);
-        return false;
-    }
-    status = twin_dedup_match(out, steps->collection, candidates, rule, part, &error);
-    progress_clear();
-    if (status != TWIN_OK)
-        fail_status("the search", status, &error);
-    twin_candidates_free(candidates);
-    return status == TWIN_OK;
+    struct step_pairs pairs = { steps->collection, steps_saved(steps, STEP_CANDIDATES, &failed), rule,
+                                request->part };
+    bool good = steps_write_pairs(request->output, &pairs, &error);
+    if (failed != SIZE_MAX)
+        steps_fail(steps, STEP_CANDIDATES, failed, error.status, &error);
+    return good;
 }
 
 static int run_join(void *context)
 {
     const struct request *request = context;
     struct steps steps = { 0 };
-    twin_matches *matches = NULL;
     twin_exec exec;
     if (!steps_output_is_good(request->output, &request->shared.base) || !make_exec(&exec, &request->shared))
         return EXIT_ERROR;
     twin_progress progress = progress_begin(request->shared.quiet);
     twin_dedup_options rule =
         keep_rule(&request->keep, request->chain, search_within_memory(&request->shared, exec, progress));
-    bool good = steps_open(&steps, &request->shared, 1 << STEP_CANDIDATES, exec, progress) &&
-                join(&matches, &steps, &rule, request->part) &&
-                steps_write_pairs(request->output, matches, steps.collection, &rule, request->part);
+    bool good =
+        steps_open(&steps, &request->shared, 1 << STEP_CANDIDATES, exec, progress) && join(request, &steps, &rule);
     progress_end();
-    twin_matches_free(matches);
     steps_clear(&steps);
     return good ? EXIT_DONE : EXIT_ERROR;
 }

@@ -68,7 +68,7 @@ static void print_verdict(const struct request *request, twin_mail *mail, const 
     record_fixed(&record, "score", verdict->score, 6);
     char reason[VERDICT_REASON_ROOM]; /* --json has its figures apart */
     record_string(&record, "reason",
-                  request->mail.shared.json ? twin_mail_reason_name(verdict->reason)
+                  request->mail.shared.json ? twin_name_of(TWIN_NAMES_MAIL_REASON, verdict->reason)
                                             : verdict_reason(reason, verdict));
     record_text(&record, "path", path);
     if (request->mail.shared.json) {

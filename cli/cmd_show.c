@@ -83,9 +83,10 @@ static bool keep_document(struct shown *shown, int which, const twin_collection 
     twin_scratch *scratch = NULL;
     twin_document document;
     twin_error error = { 0 };
-    twin_text id = twin_collection_id(&shown->id_is_number[which], collection, number);
+    twin_collection_entry entry = twin_collection_entry_of(collection, number);
+    shown->id_is_number[which] = entry.id_is_number;
     twin_status status = twin_collection_document(&document, collection, &scratch, number, &error);
-    bool kept = status == TWIN_OK && keep(&shown->ids[which], id) && keep(&shown->texts[which], document.text);
+    bool kept = status == TWIN_OK && keep(&shown->ids[which], entry.id) && keep(&shown->texts[which], document.text);
     if (status != TWIN_OK)
         fail_status("a document", status, &error);
     twin_scratch_free(scratch);
@@ -99,7 +100,7 @@ static bool find_in_collection(struct shown *shown, const struct shared_options 
     for (int which = 0; which < 2; which++) {
         const char *name = shared->base.arguments[which];
         uint32_t number = 0;
-        while (number < documents && !is_equal(twin_collection_id(NULL, collection, number), name))
+        while (number < documents && !is_equal(twin_collection_entry_of(collection, number).id, name))
             number++;
         if (number == documents)
             return refuse("there is no document \"%s\" in the input", name);

@@ -24,6 +24,7 @@ struct leak_group {
 };
 
 struct contamination {
+    const twin_input *benchmarks;
     const twin_collection *train, *eval;
     struct leak *leaks; /* one per document of `eval` */
     struct leak_group *groups;

@@ -14,7 +14,7 @@ enum { MOST_SHOWN = 1000, AROUND = 120, LONGEST = 1200 };
 
 static void write_name(FILE *out, const struct contamination *found, const struct leak_group *group)
 {
-    const char *name = twin_input_name(twin_collection_input(found->eval), group->source);
+    const char *name = twin_input_name(found->benchmarks, group->source);
     escape_html(out, name, strlen(name));
     if (group->split && *group->split) {
         fputs(", ", out);
@@ -70,7 +70,7 @@ static void write_place(FILE *out, const struct leak_place *place)
 
 static void write_id(FILE *out, const twin_collection *collection, uint32_t document)
 {
-    twin_text id = twin_collection_id(NULL, collection, document);
+    twin_text id = twin_collection_entry_of(collection, document).id;
     fputs("<b>", out);
     escape_html(out, id.bytes, id.length);
     fputs("</b>", out);

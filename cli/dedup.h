@@ -54,8 +54,8 @@ twin_status known_examine(void *context, const twin_document *document, int numb
 bool known_collect(struct known *known, const twin_collection *collection);
 
 /* The same for another collection that was read by the same scheme; it must outlive `known`. */
-bool known_between(struct known *known, const twin_collection *collection, const twin_collection *other,
-                   twin_similar_options search);
+bool known_between(struct known *known, const twin_collection *collection, const twin_input *input,
+                   const twin_collection *other, twin_similar_options search);
 
 /* Makes the flags. */
 bool known_finish(struct known *known);

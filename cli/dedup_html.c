@@ -106,8 +106,8 @@ static void write_scheme(FILE *out, const struct dedup_run *run, twin_input_form
     fprintf(out, "<tr><th>threshold</th><td>%g, %s</td></tr>\n", scheme->threshold,
             has_bands ? "Jaccard similarity" : "containment");
     if (format == TWIN_INPUT_DOCUMENTS)
-        fprintf(out, "<tr><th>shingles</th><td>%s:%zu</td></tr>\n", twin_shingle_kind_name(scheme->shingle.kind),
-                scheme->shingle.width);
+        fprintf(out, "<tr><th>shingles</th><td>%s:%zu</td></tr>\n",
+                twin_name_of(TWIN_NAMES_SHINGLE_KIND, scheme->shingle.kind), scheme->shingle.width);
     if (has_bands)
         fprintf(out, "<tr><th>signatures</th><td>%zu hashes, %zu bands of %zu rows</td></tr>\n",
                 scheme->minhash.slots, scheme->plan.bands, scheme->plan.rows);
@@ -418,7 +418,7 @@ static bool fetch(struct half *out, const twin_collection *collection, twin_scra
     twin_document document;
     if (twin_collection_document(&document, collection, scratch, number, NULL) != TWIN_OK)
         return false;
-    *out = (struct half){ twin_collection_id(NULL, collection, number), document.text };
+    *out = (struct half){ twin_collection_entry_of(collection, number).id, document.text };
     return true;
 }
 
@@ -549,7 +549,7 @@ static void write_known_example(FILE *out, const struct dedup_result *result, ui
 {
     const struct known_match *match = &result->known->matches[dropped];
     fprintf(out, "<p>similarity %.4f: ", match->similarity);
-    write_id(out, twin_collection_id(NULL, result->collection, dropped));
+    write_id(out, twin_collection_entry_of(result->collection, dropped).id);
     fputs(" is like ", out);
     write_id(out, known_id(result->known, match));
     fputs(" in ", out);

@@ -89,9 +89,10 @@ static void remark_rule(const char *path, const twin_index *index, const twin_sc
     if (own.shingle.kind != scheme->shingle.kind || own.shingle.width != scheme->shingle.width ||
         own.normal != scheme->normal)
         warn("%s: is queried by its own rule, %s:%zu%s; documents of the input are compared by %s:%zu%s", path,
-             twin_shingle_kind_name(own.shingle.kind), own.shingle.width,
-             own.normal == TWIN_NORMAL_FOLD ? "" : " --raw", twin_shingle_kind_name(scheme->shingle.kind),
-             scheme->shingle.width, scheme->normal == TWIN_NORMAL_FOLD ? "" : " --raw");
+             twin_name_of(TWIN_NAMES_SHINGLE_KIND, own.shingle.kind), own.shingle.width,
+             own.normal == TWIN_NORMAL_FOLD ? "" : " --raw",
+             twin_name_of(TWIN_NAMES_SHINGLE_KIND, scheme->shingle.kind), scheme->shingle.width,
+             scheme->normal == TWIN_NORMAL_FOLD ? "" : " --raw");
 }
 
 /* Opens an index, with a view for each worker. */
@@ -204,7 +205,7 @@ static bool take_found(struct known *known, struct known_worker *worker, const t
     if (worker->count)
         qsort(worker->found, worker->count, sizeof *worker->found, by_position);
     for (uint32_t d = 0; d < known->count && at < worker->count; d++) {
-        twin_position position = twin_collection_position(collection, d);
+        twin_position position = twin_collection_entry_of(collection, d).position;
         struct known_found here = { .source = position.source, .offset = position.offset };
         while (at < worker->count && by_position(&worker->found[at], &here) < 0)
             at++; /* a document that was left out after all */
@@ -241,6 +242,7 @@ bool known_collect(struct known *known, const twin_collection *collection)
 
 struct between {
     struct known *known;
+    const twin_input *input; /* of the other */
     const twin_collection *other;
     bool no_memory;
 };
@@ -252,19 +254,19 @@ static bool take_match(void *context, twin_match found)
     struct known_match *match = &between->known->matches[found.a];
     if (match->file && match->similarity >= found.similarity)
         return true;
-    twin_position position = twin_collection_position(between->other, found.b);
-    twin_text id = twin_collection_id(&match->id_is_number, between->other, found.b);
-    match->file = twin_input_name(twin_collection_input(between->other), position.source);
+    twin_collection_entry entry = twin_collection_entry_of(between->other, found.b);
+    match->file = twin_input_name(between->input, entry.position.source);
+    match->id_is_number = entry.id_is_number;
     match->number = found.b;
     match->similarity = found.similarity;
-    between->no_memory = !append_id(&between->known->ids, match, id);
+    between->no_memory = !append_id(&between->known->ids, match, entry.id);
     return !between->no_memory;
 }
 
-bool known_between(struct known *known, const twin_collection *collection, const twin_collection *other,
-                   twin_similar_options search)
+bool known_between(struct known *known, const twin_collection *collection, const twin_input *input,
+                   const twin_collection *other, twin_similar_options search)
 {
-    struct between between = { .known = known, .other = other };
+    struct between between = { .known = known, .input = input, .other = other };
     known->other = other;
     twin_similar *similar = NULL;
     twin_error error = { 0 };

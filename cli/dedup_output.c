@@ -61,7 +61,7 @@ struct copying {
 
 static uint64_t record_end_offset(const struct dedup_result *result, size_t document)
 {
-    twin_position position = twin_collection_position(result->collection, (uint32_t)document);
+    twin_position position = twin_collection_entry_of(result->collection, (uint32_t)document).position;
     return position.offset + position.length;
 }
 
@@ -72,7 +72,7 @@ static struct range next_block(const struct dedup_result *result, struct range r
         range.begin++;
     if (range.begin == range.end)
         return range;
-    uint64_t from = twin_collection_position(result->collection, (uint32_t)range.begin).offset;
+    uint64_t from = twin_collection_entry_of(result->collection, (uint32_t)range.begin).position.offset;
     size_t last = range.begin;
     for (size_t i = range.begin + 1; i < range.end && record_end_offset(result, i) - from <= BLOCK_BYTES; i++)
         if (is_written(result, i))
@@ -113,7 +113,7 @@ static uint64_t record_bytes(const struct dedup_result *result, struct range ran
     uint64_t bytes = 0;
     for (size_t i = range.begin; i < range.end; i++)
         if (is_written(result, i))
-            bytes += twin_collection_position(result->collection, (uint32_t)i).length + LINE_END_BYTES;
+            bytes += twin_collection_entry_of(result->collection, (uint32_t)i).position.length + LINE_END_BYTES;
     return bytes;
 }
 
@@ -141,10 +141,10 @@ static twin_status keep_records(struct block *block, const struct copying *copyi
 {
     const struct dedup_result *result = copying->result;
     twin_buffer *bytes = &block->bytes;
-    uint64_t from = twin_collection_position(result->collection, (uint32_t)range.begin).offset;
+    uint64_t from = twin_collection_entry_of(result->collection, (uint32_t)range.begin).position.offset;
     size_t kept = 0;
     for (size_t i = range.begin; i < range.end; i++) {
-        twin_position position = twin_collection_position(result->collection, (uint32_t)i);
+        twin_position position = twin_collection_entry_of(result->collection, (uint32_t)i).position;
         size_t at = (size_t)(position.offset - from);
         if (!is_written(result, i))
             continue;
@@ -167,7 +167,7 @@ static void read_block(struct block *block, const struct copying *copying, size_
 {
     const struct dedup_result *result = copying->result;
     struct range range = copying->ranges[item];
-    uint64_t from = twin_collection_position(result->collection, (uint32_t)range.begin).offset;
+    uint64_t from = twin_collection_entry_of(result->collection, (uint32_t)range.begin).position.offset;
     uint64_t to = record_end_offset(result, range.end - 1) + LINE_END_BYTES;
     block->error = (twin_error){ 0 };
     block->status = twin_input_bytes(&block->bytes, result->input, copying->source, from, to, &block->error);
@@ -266,7 +266,7 @@ static bool write_records(FILE *out, const struct dedup_result *result, struct r
 static struct range range_of(const struct dedup_result *result, uint32_t source, size_t begin)
 {
     size_t documents = twin_collection_count(result->collection).documents, end = begin;
-    while (end < documents && twin_collection_position(result->collection, (uint32_t)end).source == source)
+    while (end < documents && twin_collection_entry_of(result->collection, (uint32_t)end).position.source == source)
         end++;
     return (struct range){ source, begin, end };
 }
@@ -278,7 +278,7 @@ static bool write_ids(FILE *out, const struct dedup_result *result, struct range
     for (size_t i = range.begin; i < range.end; i++)
         if (is_written(result, i)) {
             struct record record = record_begin(out, false);
-            record_text(&record, "id", twin_collection_id(NULL, result->collection, (uint32_t)i));
+            record_text(&record, "id", twin_collection_entry_of(result->collection, (uint32_t)i).id);
             record_end(&record);
         }
     return true;
@@ -288,7 +288,7 @@ static bool write_ids(FILE *out, const struct dedup_result *result, struct range
 static bool has_records(const struct dedup_result *result, struct range range)
 {
     return range.begin < range.end && twin_input_format_of(result->input) == TWIN_INPUT_DOCUMENTS &&
-           twin_collection_position(result->collection, (uint32_t)range.begin).line > 0;
+           twin_collection_entry_of(result->collection, (uint32_t)range.begin).position.line > 0;
 }
 
 /* The header of a table; nothing for JSON lines. */
@@ -503,7 +503,7 @@ void remark_repeated_ids(const twin_collection *collection)
     if (!hashes)
         return; /* a remark that cannot be made is no failure */
     for (size_t i = 0; i < count; i++) {
-        twin_text id = twin_collection_id(NULL, collection, (uint32_t)i);
+        twin_text id = twin_collection_entry_of(collection, (uint32_t)i).id;
         hashes[i] = twin_hash_bytes(plain, id.bytes, id.length);
     }
     qsort(hashes, count, sizeof *hashes, by_number);

@@ -90,7 +90,7 @@ static void print_group(const struct dedup_result *result, const twin_dedup_grou
     twin_scratch *scratch = NULL;
     twin_text text;
     int used = fprintf(stderr, "%14zu dropped for ", group->count);
-    size_t id = print_excerpt(twin_collection_id(NULL, result->collection, group->keeper), MOST_OF_ID);
+    size_t id = print_excerpt(twin_collection_entry_of(result->collection, group->keeper).id, MOST_OF_ID);
     size_t columns = excerpt_columns((size_t)(used > 0 ? used : 0) + id + sizeof ":");
     if (columns >= LEAST &&
         twin_collection_text(&text, result->collection, &scratch, group->keeper, NULL) == TWIN_OK) {

@@ -182,89 +182,73 @@ bool resume_keep(const struct resume *resume, const twin_collection *collection)
 
 /* ---- candidates and pairs ---- */
 
-static bool keep_candidates(const struct resume *resume, const twin_candidates *candidates)
+static bool write_candidates(const struct resume *resume, const twin_collection *collection,
+                             const twin_dedup_options *options)
 {
     char *path = path_of(resume, CANDIDATES);
-    bool good = path && steps_write_candidates(path, candidates);
+    bool good = path && steps_write_candidates(path, collection, options->search, (twin_part){ 0 });
     free(path);
     return good;
 }
 
-static twin_candidates *find_candidates(const struct resume *resume, const twin_collection *collection,
-                                        const twin_dedup_options *options)
+/* Writes the pairs of the candidates, if there are any that fit. */
+static bool write_pairs(bool *found, const struct resume *resume, const twin_collection *collection,
+                        const twin_dedup_options *options)
 {
-    twin_candidates *candidates = NULL;
     twin_error error = { 0 };
+    size_t failed;
     FILE *file = open_stage(resume, CANDIDATES);
-    if (file) {
-        if (twin_candidates_read(&candidates, collection,
-                                 (twin_saved_files){ (twin_source[]){ file_source(file) }, 1, NULL },
-                                 &error) != TWIN_OK)
-            warn_unusable(resume, CANDIDATES, &error);
-        fclose(file);
-    }
-    if (candidates)
-        return candidates;
-    twin_status status = twin_candidates_find(&candidates, collection, options->search, (twin_part){ 0 }, &error);
-    progress_clear();
-    if (status == TWIN_OK && keep_candidates(resume, candidates))
-        return candidates;
-    if (status != TWIN_OK)
-        fail_status("the search", status, &error);
-    twin_candidates_free(candidates);
-    return NULL;
-}
-
-static bool keep_matches(const struct resume *resume, const twin_matches *matches, const twin_collection *collection,
-                         const twin_dedup_options *rule)
-{
-    char *path = path_of(resume, PAIRS);
-    bool good = path && steps_write_pairs(path, matches, collection, rule, (twin_part){ 0 });
-    free(path);
-    return good;
-}
-
-static bool read_matches(twin_matches **out, const struct resume *resume, const twin_collection *collection)
-{
-    twin_dedup_options rule; /* the folder is that of the same */
-    twin_buffer field = { 0 };
-    twin_error error = { 0 };
-    FILE *file = open_stage(resume, PAIRS);
+    *found = false;
     if (!file)
-        return false;
-    twin_status status = twin_dedup_read_matches(
-        out, &rule, &field, collection, (twin_saved_files){ (twin_source[]){ file_source(file) }, 1, NULL }, &error);
+        return true;
+    struct step_pairs pairs = { .collection = collection,
+                                .candidates = { (twin_source[]){ file_source(file) }, 1, &failed },
+                                .rule = options };
+    char *path = path_of(resume, PAIRS);
+    bool good = path && steps_write_pairs(path, &pairs, &error);
+    *found = !path || failed == SIZE_MAX;
+    if (!*found)
+        warn_unusable(resume, CANDIDATES, &error);
+    free(path);
     fclose(file);
-    twin_buffer_clear(&field);
-    if (status != TWIN_OK)
-        warn_unusable(resume, PAIRS, &error);
-    return status == TWIN_OK;
+    return good || !*found;
 }
 
-static bool find_matches(twin_matches **out, const struct resume *resume, const twin_collection *collection,
-                         const twin_dedup_options *options)
+static bool find_pairs(const struct resume *resume, const twin_collection *collection,
+                       const twin_dedup_options *options)
+{
+    bool found, good = write_pairs(&found, resume, collection, options);
+    if (good && !found)
+        good = write_candidates(resume, collection, options) && write_pairs(&found, resume, collection, options);
+    return good && found;
+}
+
+/* Decides by the pairs, if there are any that fit. */
+static bool decide(twin_dedup **out, bool *found, const struct resume *resume, const twin_collection *collection,
+                   const twin_dedup_options *options)
 {
     twin_error error = { 0 };
-    twin_candidates *candidates = find_candidates(resume, collection, options);
-    if (!candidates)
-        return false;
-    twin_status status = twin_dedup_match(out, collection, candidates, options, (twin_part){ 0 }, &error);
-    progress_clear();
-    twin_candidates_free(candidates);
-    if (status != TWIN_OK)
-        return refuse_status("the search", status, &error);
-    return keep_matches(resume, *out, collection, options);
+    size_t failed = 0;
+    FILE *file = open_stage(resume, PAIRS);
+    *found = false;
+    if (!file)
+        return true;
+    twin_saved_files saved = { (twin_source[]){ file_source(file) }, 1, &failed };
+    twin_status status = twin_dedup_decide(out, collection, saved, options, &error);
+    fclose(file);
+    *found = failed == SIZE_MAX;
+    if (!*found)
+        warn_unusable(resume, PAIRS, &error);
+    else if (status != TWIN_OK)
+        fail_status("the decision", status, &error);
+    return status == TWIN_OK || !*found;
 }
 
 bool resume_find(twin_dedup **out, const struct resume *resume, const twin_collection *collection,
                  const twin_dedup_options *options)
 {
-    twin_error error = { 0 };
-    twin_matches *matches = NULL;
-    bool good = read_matches(&matches, resume, collection) || find_matches(&matches, resume, collection, options);
-    twin_status status = good ? twin_dedup_decide(out, collection, matches, options, &error) : TWIN_OK;
-    if (status != TWIN_OK)
-        fail_status("the decision", status, &error);
-    twin_matches_free(matches);
-    return good && status == TWIN_OK;
+    bool found, good = decide(out, &found, resume, collection, options);
+    if (good && !found)
+        good = find_pairs(resume, collection, options) && decide(out, &found, resume, collection, options);
+    return good && found;
 }

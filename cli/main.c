@@ -93,14 +93,15 @@ static const struct command_group groups[] = {
 static bool choose_cpu(void)
 {
     const char *name = getenv("TWINSIFT_CPU");
-    twin_cpu level;
     if (!name || !*name)
         return true;
-    if (twin_cpu_from_name(&level, name) != TWIN_OK)
+    int level = twin_value_of(TWIN_NAMES_CPU, name);
+    if (level < 0)
         return refuse("TWINSIFT_CPU: \"%s\" is not one of scalar, avx2, avx512, neon", name);
-    if (twin_cpu_use(level) == TWIN_OK)
+    if (twin_cpu_use((twin_cpu)level) == TWIN_OK)
         return true;
-    return refuse("TWINSIFT_CPU: this machine cannot run %s, at best %s", name, twin_cpu_name(twin_cpu_best()));
+    return refuse("TWINSIFT_CPU: this machine cannot run %s, at best %s", name,
+                  twin_name_of(TWIN_NAMES_CPU, twin_cpu_level()));
 }
 
 /* Those of main(), as they were given: reading options puts them into another order. */

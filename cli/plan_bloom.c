@@ -197,7 +197,7 @@ static void print_json(const struct planned *planned, bool with_curves)
     record_number(&record, "probability", planned->plan.probability, 10);
     if (planned->has_file) {
         record_object(&record, "file");
-        record_string(&record, "layout", twin_bloom_layout_name(planned->file.layout));
+        record_string(&record, "layout", twin_name_of(TWIN_NAMES_BLOOM_LAYOUT, planned->file.layout));
         record_count(&record, "cells", planned->file.cells);
         record_count(&record, "functions", planned->file.functions);
         record_count(&record, "bytes", twin_bloom_bytes(planned->file));
@@ -226,8 +226,8 @@ static void print_text(const struct planned *planned, bool with_curves)
            goal->rate);
     if (planned->has_file) {
         printf("bloom create: %s, cells %" PRIu64 " functions %u, %s, false positives %.4g\n",
-               twin_bloom_layout_name(planned->file.layout), planned->file.cells, planned->file.functions,
-               write_size(size, twin_bloom_bytes(planned->file)),
+               twin_name_of(TWIN_NAMES_BLOOM_LAYOUT, planned->file.layout), planned->file.cells,
+               planned->file.functions, write_size(size, twin_bloom_bytes(planned->file)),
                twin_bloom_expected_rate(planned->file, (double)goal->items));
         print_counters(planned);
     } else

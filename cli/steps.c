@@ -59,7 +59,7 @@ static uint64_t *measure_sources(const twin_input *input)
 {
     uint64_t *sizes = calloc(twin_input_sources(input) + 1, sizeof *sizes);
     for (size_t i = 0; sizes && i < twin_input_chunks(input); i++)
-        sizes[twin_input_chunk_source(input, i)] += twin_input_chunk_size(input, i);
+        sizes[twin_input_chunk_of(input, i).source] += twin_input_chunk_of(input, i).size;
     return sizes;
 }
 
@@ -433,32 +433,34 @@ struct step {
     const struct request_base *base; /* unless NULL, the inputs whose signatures may be replaced */
     const twin_collection *collection;
     const twin_buffer *note;
-    const twin_candidates *candidates;
-    const twin_matches *matches;
-    const twin_dedup_options *rule;
+    const twin_similar_options *search;
     twin_part part;
+    const struct step_pairs *pairs;
 };
 
-static twin_status write_step(twin_sink sink, enum step_kind kind, const struct step *step, twin_error *error)
+static twin_status write_step(twin_sink sink, const struct step *step, twin_error *error)
 {
-    if (kind == STEP_SIGNATURES)
-        return twin_collection_write(step->collection, (twin_text){ step->note->bytes, step->note->length }, sink,
-                                     error);
-    if (kind == STEP_CANDIDATES)
-        return twin_candidates_write(step->candidates, sink, error);
-    return twin_dedup_write_matches(step->matches, step->collection, step->rule, step->part, sink, error);
+    const struct step_pairs *pairs = step->pairs;
+    if (pairs)
+        return twin_dedup_write_matches(pairs->collection, pairs->candidates, pairs->rule, pairs->part, sink, error);
+    if (step->search)
+        return twin_dedup_write_candidates(step->collection, *step->search, step->part, sink, error);
+    return twin_collection_write(step->collection, (twin_text){ step->note->bytes, step->note->length }, sink, error);
 }
 
-static bool write_whole(const char *path, enum step_kind kind, const struct step *step)
+static bool write_whole(const char *path, const struct step *step, twin_error *error)
 {
     struct output_file output;
-    twin_error error = { 0 };
     if (!output_file_open(&output, path))
         return false;
-    twin_status status = write_step(file_sink(output.file), kind, step, &error);
-    if (status != TWIN_OK)
-        fail_in(path, status, &error);
-    else if (output_file_close(&output) && (!step->base || steps_keep_signatures(path, step->base)))
+    twin_status status = write_step(file_sink(output.file), step, error);
+    progress_clear();
+    if (status != TWIN_OK && (step->note || ferror(output.file)))
+        fail_in(path, status, error);
+    else if (status != TWIN_OK && !(step->pairs && *step->pairs->candidates.failed != SIZE_MAX))
+        fail_status("the search", status, error);
+    else if (status == TWIN_OK && output_file_close(&output) &&
+             (!step->base || steps_keep_signatures(path, step->base)))
         return output_file_finish(&output);
     output_file_abandon(&output);
     return false;
@@ -467,17 +469,19 @@ static bool write_whole(const char *path, enum step_kind kind, const struct step
 bool steps_write_signatures(const char *path, const struct request_base *base, const twin_collection *collection,
                             const twin_buffer *note)
 {
-    return write_whole(path, STEP_SIGNATURES, &(struct step){ .base = base, .collection = collection, .note = note });
+    return write_whole(path, &(struct step){ .base = base, .collection = collection, .note = note },
+                       &(twin_error){ 0 });
 }
 
-bool steps_write_candidates(const char *path, const twin_candidates *candidates)
+bool steps_write_candidates(const char *path, const twin_collection *collection, twin_similar_options search,
+                            twin_part part)
 {
-    return write_whole(path, STEP_CANDIDATES, &(struct step){ .candidates = candidates });
+    return write_whole(path, &(struct step){ .collection = collection, .search = &search, .part = part },
+                       &(twin_error){ 0 });
 }
 
-bool steps_write_pairs(const char *path, const twin_matches *matches, const twin_collection *collection,
-                       const twin_dedup_options *rule, twin_part part)
+bool steps_write_pairs(const char *path, const struct step_pairs *pairs, twin_error *error)
 {
-    return write_whole(path, STEP_PAIRS,
-                       &(struct step){ .matches = matches, .collection = collection, .rule = rule, .part = part });
+    *pairs->candidates.failed = SIZE_MAX; /* the output may be what fails */
+    return write_whole(path, &(struct step){ .pairs = pairs }, error);
 }

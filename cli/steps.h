@@ -62,8 +62,17 @@ bool steps_keep_signatures(const char *output, const struct request_base *base);
  * signatures are kept as above, also if another task has written them in the meantime. */
 bool steps_write_signatures(const char *path, const struct request_base *base, const twin_collection *collection,
                             const twin_buffer *note);
-bool steps_write_candidates(const char *path, const twin_candidates *candidates);
-bool steps_write_pairs(const char *path, const twin_matches *matches, const twin_collection *collection,
-                       const twin_dedup_options *rule, twin_part part);
+bool steps_write_candidates(const char *path, const twin_collection *collection, twin_similar_options search,
+                            twin_part part);
+
+/* What a file of pairs is made of. Unless candidates.failed becomes SIZE_MAX, what is wrong with the candidates is in
+ * `error`, and has not been reported. */
+struct step_pairs {
+    const twin_collection *collection;
+    twin_saved_files candidates;
+    const twin_dedup_options *rule;
+    twin_part part;
+};
+bool steps_write_pairs(const char *path, const struct step_pairs *pairs, twin_error *error);
 
 #endif

@@ -174,6 +174,9 @@ if(TARGET program)
   target_link_libraries(poison PRIVATE test_settings static)
   add_executable(exact_edit_pairs tests/exact_edit_pairs.c)
   target_link_libraries(exact_edit_pairs PRIVATE tool_settings)
+  add_executable(switches tests/join/switches.c) # the join without each of its mechanisms
+  target_include_directories(switches PRIVATE src)
+  target_link_libraries(switches PRIVATE test_settings static)
   add_executable(peak tests/peak.c) # how much memory a command takes
   target_link_libraries(peak PRIVATE tool_settings)
   add_library(sync_log MODULE tests/sync_log.c) # in which order files go to the disk
@@ -194,7 +197,7 @@ if(TARGET program)
       TWINSIFT=$<TARGET_FILE:program> TWINSIFT_ROOT=${PROJECT_SOURCE_DIR} TWINSIFT_QUICK=${QUICK}
       TWINSIFT_SANITIZED=${TWIN_SANITIZE}
       TWINSIFT_GENERATE=$<TARGET_FILE:generate> TWINSIFT_EXACT_PAIRS=$<TARGET_FILE:exact_pairs>
-      TWINSIFT_SYNC_LOG=$<TARGET_FILE:sync_log> TWINSIFT_PEAK=$<TARGET_FILE:peak> TWINSIFT_POISON=$<TARGET_FILE:poison>
+      TWINSIFT_SYNC_LOG=$<TARGET_FILE:sync_log> TWINSIFT_PEAK=$<TARGET_FILE:peak> TWINSIFT_SWITCHES=$<TARGET_FILE:switches> TWINSIFT_POISON=$<TARGET_FILE:poison>
       TWINSIFT_EXACT_EDIT_PAIRS=$<TARGET_FILE:exact_edit_pairs> ${LAB_PROGRAM} bash ${file})
   endforeach()
 endif()

@@ -14,7 +14,7 @@ int main(void)
             continue;
         uint64_t one = twin_hash_bytes(twin_hash_member(families[i], 1), text, strlen(text));
         uint64_t two = twin_hash_bytes(twin_hash_member(families[i], 2), text, strlen(text));
-        printf("%-8s %016llx %016llx\n", twin_hash_family_name(families[i]), (unsigned long long)one,
+        printf("%-8s %016llx %016llx\n", twin_name_of(TWIN_NAMES_HASH_FAMILY, families[i]), (unsigned long long)one,
                (unsigned long long)two);
         if (one == two)
             return 1;

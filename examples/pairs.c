@@ -4,7 +4,8 @@
 
 static bool print(void *collection, twin_match match)
 {
-    twin_text a = twin_collection_id(NULL, collection, match.a), b = twin_collection_id(NULL, collection, match.b);
+    twin_text a = twin_collection_entry_of(collection, match.a).id;
+    twin_text b = twin_collection_entry_of(collection, match.b).id;
     return printf("%.*s %.*s %.4f\n", (int)a.length, a.bytes, (int)b.length, b.bytes, match.similarity) > 0;
 }
 

@@ -64,7 +64,7 @@ static uint64_t sum_of(const twin_input *input, bool fetch)
     twin_read_buffers reading = { 0 };
     uint64_t size = 0;
     for (size_t i = 0; i < twin_input_chunks(input); i++)
-        size += twin_input_chunk_size(input, i);
+        size += twin_input_chunk_of(input, i).size;
     for (size_t i = 0; size < 1 << 20 && i < twin_input_chunks(input); i++) {
         uint64_t lines;
         twin_visitor visitor = { on_document, on_problem, &sum };

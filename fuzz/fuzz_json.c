@@ -4,6 +4,7 @@
 #include <twinsift/exec.h>
 
 #include "input/json.h"
+#include "kernels/kernels.h"
 
 #include "base/scratch.h"
 
@@ -65,7 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     const char *end = lines + size + 1;
     struct json_line json, other;
     for (const char *line = lines; line < end; line = json.end + 1) {
-        twin_cpu_use(twin_cpu_best());
+        twin_cpu_use(twin__cpu_best());
         demand(twin__json_scan(&json, &room, &fields, line, end) == TWIN_OK);
         check_line(&json, line, end);
 

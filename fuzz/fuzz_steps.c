@@ -61,41 +61,39 @@ static void use_collection(twin_saved_files saved)
     twin_scratch scratch = { 0 };
     for (uint32_t i = 0; i < twin_collection_count(collection).documents; i++) {
         twin_set set;
-        (void)twin_collection_id(NULL, collection, i);
+        (void)twin_collection_entry_of(collection, i).id;
         (void)twin__collection_set(&set, collection, &scratch, i, &error);
     }
     twin__scratch_clear(&scratch);
     twin_collection_free(collection);
 }
 
+static twin_status drop(void *context, const void *bytes, size_t length)
+{
+    (void)context, (void)bytes, (void)length;
+    return TWIN_OK;
+}
+
+/* Candidates that can be read lead to matches. */
 static void use_candidates(twin_saved_files saved)
 {
-    twin_candidates *candidates;
-    twin_matches *matches = NULL;
-    twin_dedup_options rule = { 0 };
+    const twin_dedup_options rule = { 0 };
     twin_error error = { 0 };
-    if (twin_candidates_read(&candidates, world.collection, saved, &error) != TWIN_OK) {
-        demand(error.message[0]);
-        return;
-    }
-    demand(twin_dedup_match(&matches, world.collection, candidates, &rule, (twin_part){ 0 }, &error) == TWIN_OK);
-    twin_matches_free(matches);
-    twin_candidates_free(candidates);
+    size_t failed;
+    saved.failed = &failed;
+    twin_status status = twin_dedup_write_matches(world.collection, saved, &rule, (twin_part){ 0 },
+                                                  (twin_sink){ .write = drop }, &error);
+    demand(status == TWIN_OK || (failed != SIZE_MAX && error.message[0]));
 }
 
 static void use_matches(twin_saved_files saved)
 {
-    twin_matches *matches = NULL;
-    twin_dedup_options rule;
-    twin_buffer field = { 0 };
+    const twin_dedup_options rule = { 0 };
     twin_dedup *dedup = NULL;
     twin_error error = { 0 };
-    if (twin_dedup_read_matches(&matches, &rule, &field, world.collection, saved, &error) == TWIN_OK)
-        (void)twin_dedup_decide(&dedup, world.collection, matches, &rule, &error);
+    (void)twin_dedup_decide(&dedup, world.collection, saved, &rule, &error);
     demand(dedup || error.message[0]);
     twin_dedup_free(dedup);
-    twin_matches_free(matches);
-    twin_buffer_clear(&field);
 }
 
 /* Gives what is left of a text. */

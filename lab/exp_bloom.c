@@ -182,9 +182,9 @@ void exp_bloom_big(struct lab *lab)
         denied += o.denied;
         added += o.added;
         table_row(&table, "%zu\t%s\t%.2f\t%g\t%.4g\t%s\t%.4g\t%.4g\t%.4g\t%llu\t%llu", items,
-                  twin_bloom_layout_name(plans[i].layout), (double)o.shape.cells / (double)items, plans[i].rate,
-                  o.theory, plans[i].reference, o.observed.rate, o.observed.interval.low, o.observed.interval.high,
-                  (unsigned long long)o.hits, (unsigned long long)o.queries);
+                  twin_name_of(TWIN_NAMES_BLOOM_LAYOUT, plans[i].layout), (double)o.shape.cells / (double)items,
+                  plans[i].rate, o.theory, plans[i].reference, o.observed.rate, o.observed.interval.low,
+                  o.observed.interval.high, (unsigned long long)o.hits, (unsigned long long)o.queries);
         progress(lab, i + 1, PLANS);
     }
     table_end(lab, &table);
@@ -249,8 +249,8 @@ void exp_bloom_small(struct lab *lab)
                         .cell_bits = widths[w],
                         .layout = (twin_bloom_layout)layout,
                         .hash = twin_hash_member((twin_hash_family)family, seed_of(lab->seed, seed)) });
-            table_row(&table, "%s\t%u\t%d\t0\texact\t%zu", twin_bloom_layout_name((twin_bloom_layout)layout),
-                      widths[w], 4 * SEEDS, here);
+            table_row(&table, "%s\t%u\t%d\t0\texact\t%zu", twin_name_of(TWIN_NAMES_BLOOM_LAYOUT, layout), widths[w],
+                      4 * SEEDS, here);
             wrong += here;
         }
     table_end(lab, &table);
@@ -321,7 +321,7 @@ void exp_bloom_overfill(struct lab *lab)
             denied += o.denied;
             added += o.added;
             table_row(&table, "%s\t%.1f\t%.5f\t–\t%.5f\t%.5f\t%.5f\t%.5f\t%.0f\t%s",
-                      twin_bloom_layout_name((twin_bloom_layout)layout), 0.5 * step, o.theory, o.observed.rate,
+                      twin_name_of(TWIN_NAMES_BLOOM_LAYOUT, layout), 0.5 * step, o.theory, o.observed.rate,
                       o.observed.interval.low, o.observed.interval.high, o.reported, o.estimate,
                       o.past_plan == repeats ? "yes"
                       : o.past_plan          ? "some"

@@ -178,7 +178,7 @@ static void run_removal(struct lab *lab)
             p_values[tests++] = remaining.p;
             wrong += removal.refused + removal.low + removal.accepted;
             table_row(&table, "%u\t%s\t%.5f\t–\t%.5f\t%.5f\t%.5f\t%zu\t%zu\t%zu", widths[w],
-                      twin_bloom_layout_name((twin_bloom_layout)layout), theory.rate, remaining.rate,
+                      twin_name_of(TWIN_NAMES_BLOOM_LAYOUT, layout), theory.rate, remaining.rate,
                       remaining.interval.low, remaining.interval.high, removal.refused, removal.low,
                       removal.accepted);
         }

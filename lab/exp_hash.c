@@ -65,7 +65,7 @@ static void claim_family(struct lab *lab, double *p_values, size_t tests, twin_h
 {
     double together = p_values[tests], smallest = correct(p_values, tests), both[2] = { smallest, together };
     bool chance = correct(both, 2) >= CLAIM_LEVEL;
-    const char *name = twin_hash_family_name(family);
+    const char *name = twin_name_of(TWIN_NAMES_HASH_FAMILY, family);
     if (family == TWIN_HASH_JENKINS && jenkins_fails && strcmp(kinds[kind], jenkins_fails) == 0)
         claim(lab, !chance,
               "the known weakness of %s on %s is detected: %zu tests combined p = %.3g, one by one %.3g", name,
@@ -100,7 +100,8 @@ static void run_families(struct lab *lab, struct table *table, struct table *qua
     table_end(lab, table);
     for (size_t f = 0; f < FAMILIES; f++)
         for (size_t kind = 0; kind < KINDS; kind++) {
-            add_quantiles(quantiles, p_values[kind][f], tests, twin_hash_family_name(families[f]), kinds[kind]);
+            add_quantiles(quantiles, p_values[kind][f], tests, twin_name_of(TWIN_NAMES_HASH_FAMILY, families[f]),
+                          kinds[kind]);
             claim_family(lab, p_values[kind][f], tests, families[f], kind, jenkins_fails);
         }
     table_write_only(lab, quantiles);
@@ -118,8 +119,8 @@ static void plot_quantiles(struct lab *lab, const char *caption)
             fprintf(script,
                     ", '%s-p.tsv' skip 1 using 3:(strcol(1) eq '%s' && strcol(2) eq '%s' ? ($4 < 1e-30 ? 1e-30 : $4) "
                     ": NaN) with points ls %zu pt %d ps 0.5 title '%s, %s'",
-                    lab->now->name, twin_hash_family_name(families[f]), kinds[kind], f + 2, kind ? 6 : 7,
-                    twin_hash_family_name(families[f]), kinds[kind]);
+                    lab->now->name, twin_name_of(TWIN_NAMES_HASH_FAMILY, families[f]), kinds[kind], f + 2,
+                    kind ? 6 : 7, twin_name_of(TWIN_NAMES_HASH_FAMILY, families[f]), kinds[kind]);
     fputc('\n', script);
     plot_end(lab, script, lab->now->name, caption);
 }
@@ -203,8 +204,9 @@ static size_t judge_distribution(double *p_values, struct table *table, const st
             worst = fmax(worst, chi_square);
         }
         double all = p_chi_square(sum, (double)hashes->functions * (BINS - 1));
-        table_row(table, "%s\t%s\t%s\t%d\t%.1f\t%.1f\t%.2f %%\t%.3g", twin_hash_family_name(hashes->family), kind,
-                  low ? "lowest" : "highest", BINS - 1, sum / (double)hashes->functions, worst, 100 * largest, all);
+        table_row(table, "%s\t%s\t%s\t%d\t%.1f\t%.1f\t%.2f %%\t%.3g",
+                  twin_name_of(TWIN_NAMES_HASH_FAMILY, hashes->family), kind, low ? "lowest" : "highest", BINS - 1,
+                  sum / (double)hashes->functions, worst, 100 * largest, all);
         total += sum;
     }
     p_values[tests] = p_chi_square(total, (double)tests * (BINS - 1));
@@ -347,7 +349,7 @@ static size_t judge_correlation(double *p_values, struct table *table, const str
     double all = p_values[tests] = p_chi_square(squares * (double)count, (double)tests);
     double expected = p_normal(0.01 * sqrt((double)count));
     struct interval share = interval_of((double)outside, (double)tests);
-    const char *family = twin_hash_family_name(hashes->family);
+    const char *family = twin_name_of(TWIN_NAMES_HASH_FAMILY, hashes->family);
     table_row(table, "%s\t%s\t%.5f\t%.5f\t%.5f\t%.5f\t%.5f\t%.5f\t%.4f\t%.3g", family, kind, 1 / sqrt((double)count),
               sqrt(squares / (double)tests), expected, (double)outside / (double)tests, share.low, share.high,
               largest, all);
@@ -388,8 +390,8 @@ void exp_hash_correlation(struct lab *lab)
                 script,
                 ", 'hash-correlation-r.tsv' skip 1 using 3:(strcol(1) eq '%s' && strcol(2) eq '%s' ? $4 : NaN) with "
                 "points ls %zu pt %d ps 0.5 title '%s, %s'",
-                twin_hash_family_name(families[f]), kinds[kind], f + 2, kind ? 6 : 7,
-                twin_hash_family_name(families[f]), kinds[kind]);
+                twin_name_of(TWIN_NAMES_HASH_FAMILY, families[f]), kinds[kind], f + 2, kind ? 6 : 7,
+                twin_name_of(TWIN_NAMES_HASH_FAMILY, families[f]), kinds[kind]);
     fputc('\n', script);
     plot_end(lab, script, "hash-correlation", "Correlations of all pairs of 100 functions, against chance.");
 }
@@ -456,8 +458,9 @@ static size_t judge_independence(double *p_values, struct table *table, const st
         }
     double mean = sum / (double)tests, all = p_values[tests] = p_chi_square(sum, freedom * (double)tests);
     double expected = (SIDE - 1.0) / SIDE / SIDE / sqrt((double)count), cells = (double)tests * SIDE * SIDE;
-    table_row(table, "%s\t%s\t%.0f\t%.1f\t%.1f\t%.3g\t%.1e\t10⁻⁴\t%.1e\t%.1e", twin_hash_family_name(hashes->family),
-              kind, freedom, mean, worst, all, expected, sqrt(squares / cells), largest);
+    table_row(table, "%s\t%s\t%.0f\t%.1f\t%.1f\t%.3g\t%.1e\t10⁻⁴\t%.1e\t%.1e",
+              twin_name_of(TWIN_NAMES_HASH_FAMILY, hashes->family), kind, freedom, mean, worst, all, expected,
+              sqrt(squares / cells), largest);
     return tests;
 }
 

@@ -265,9 +265,9 @@ static struct verdict try_estimates(struct lab *lab, struct table *table, struct
     double j = (double)e->common / (double)e->size, k = (double)e->options.slots, theory = sqrt(j * (1 - j) / k);
     twin_exec_for(lab->exec, trials, 10, estimate_some, e);
     struct verdict v = evaluate(e->errors, trials, j, k);
-    table_row(table, "%s\t%zu\t%.1f\t%zu\t%.5f\t%s\t%.5f\t%.5f\t%.5f\t%+.5f", twin_sketch_name(e->options.sketch),
-              e->size, j, e->options.slots, theory, e->options.slots == 400 ? "0.05" : "–", v.rms, v.low, v.high,
-              v.bias);
+    table_row(table, "%s\t%zu\t%.1f\t%zu\t%.5f\t%s\t%.5f\t%.5f\t%.5f\t%+.5f",
+              twin_name_of(TWIN_NAMES_SKETCH, e->options.sketch), e->size, j, e->options.slots, theory,
+              e->options.slots == 400 ? "0.05" : "–", v.rms, v.low, v.high, v.bias);
     v.rms /= theory;
     return v;
 }

@@ -179,7 +179,7 @@ static twin_similar *find_similar(const struct lab *lab, const struct users *use
 
 static bool same_id(const struct users *users, uint32_t user, const char *id)
 {
-    twin_text text = twin_collection_id(NULL, users->collection, user);
+    twin_text text = twin_collection_entry_of(users->collection, user).id;
     return id && text.length == strlen(id) && memcmp(text.bytes, id, text.length) == 0;
 }
 
@@ -212,8 +212,8 @@ static size_t tabulate(struct lab *lab, double *p, const struct data *data, cons
     table_begin(&table, name, "users\texact J\treference\testimate: theory ±\treference\tobserved");
     for (size_t i = 0; i < count; i++) {
         twin_match m = matches[i];
-        twin_text a = twin_collection_id(NULL, users->collection, m.a),
-                  b = twin_collection_id(NULL, users->collection, m.b);
+        twin_text a = twin_collection_entry_of(users->collection, m.a).id,
+                  b = twin_collection_entry_of(users->collection, m.b).id;
         const struct known *known = find_known(data, users, m);
         double error = sqrt(m.similarity * (1 - m.similarity) / SLOTS);
         double estimate = (double)twin_minhash_agreement(signatures + (size_t)m.a * SLOTS,
@@ -275,7 +275,7 @@ static void run_data(struct lab *lab, const struct data *data, const char *file,
     say(lab,
         "MovieLens %s: %zu users, %s sketch with k = %d, %zu bands of %zu rows: candidates from 0.55, similar from "
         "0.6. Reference: Martins and Jesus 2015.",
-        data->name, users.count, twin_sketch_name(sketch), (int)SLOTS, plan.bands, plan.rows);
+        data->name, users.count, twin_name_of(TWIN_NAMES_SKETCH, sketch), (int)SLOTS, plan.bands, plan.rows);
     size_t known = tabulate(lab, p, data, &users, truth, count);
     if (first)
         compare_times(lab, data, &users, twin_similar_count(similar), all_pairs);
@@ -350,8 +350,7 @@ static double weighted(const unsigned char *a, const unsigned char *b)
 /* Ids are digits, one after the other. */
 static unsigned number_of(const struct users *users, uint32_t user)
 {
-    bool is_number;
-    twin_text id = twin_collection_id(&is_number, users->collection, user);
+    twin_text id = twin_collection_entry_of(users->collection, user).id;
     unsigned number = 0;
     for (size_t i = 0; i < id.length; i++)
         number = 10 * number + (unsigned)(id.bytes[i] - '0');

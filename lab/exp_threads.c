@@ -181,9 +181,9 @@ static void run_size(struct lab *lab, struct table *table, struct growth *out, s
         out->tried++;
         out->different += result.fingerprint != serial.fingerprint || result.pairs != serial.pairs;
         double speed_up = out->serial.wall / times.wall;
-        table_row(table, "%zu\t%s\t%d\t%.4f\t%.2f\t%.2f\t%s\t%s", sizes[size], twin_executor_name(rows[r].kind),
-                  rows[r].workers, times.wall, speed_up, speed_up / rows[r].workers, rows[r].seconds[size],
-                  rows[r].efficiency[size]);
+        table_row(table, "%zu\t%s\t%d\t%.4f\t%.2f\t%.2f\t%s\t%s", sizes[size],
+                  twin_name_of(TWIN_NAMES_EXECUTOR, rows[r].kind), rows[r].workers, times.wall, speed_up,
+                  speed_up / rows[r].workers, rows[r].seconds[size], rows[r].efficiency[size]);
         progress(lab, size * ROWS + r + 1, SIZES * ROWS);
     }
 }

@@ -47,7 +47,7 @@ static void write_info(struct exchange *exchange, const struct index_use *use)
         record_count(&record, "documents", info.documents);
         record_count(&record, "sets", info.sets);
         record_count(&record, "bytes", info.bytes);
-        record_string(&record, "keep", twin_keep_name(use->options.keep));
+        record_string(&record, "keep", twin_name_of(TWIN_NAMES_KEEP, use->options.keep));
         record_number(&record, "threshold", shown.threshold, 6);
         record_count(&record, "bands", shown.plan.bands);
         record_count(&record, "rows", shown.plan.rows);

@@ -120,7 +120,7 @@ static void record_verdict(struct record *record, const twin_mail_verdict *verdi
     else
         record_null(record, "label");
     record_fixed(record, "score", verdict->score, 6);
-    record_string(record, "reason", twin_mail_reason_name(verdict->reason));
+    record_string(record, "reason", twin_name_of(TWIN_NAMES_MAIL_REASON, verdict->reason));
     record_fixed(record, "log_odds", verdict->log_odds, 6);
     record_fixed(record, "threshold", verdict->threshold, 6);
     record_step(record, verdict);

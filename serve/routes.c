@@ -135,7 +135,7 @@ static void record_index(struct record *record, struct server *server, const cha
             record_count(record, "documents", info.documents);
             record_count(record, "bytes", info.bytes);
             record_number(record, "threshold", use.options.scheme.threshold, 6);
-            record_string(record, "keep", twin_keep_name(use.options.keep));
+            record_string(record, "keep", twin_name_of(TWIN_NAMES_KEEP, use.options.keep));
         }
         indexes_give_back(server->indexes, &use);
     }

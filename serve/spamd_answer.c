@@ -46,7 +46,8 @@ static twin_status print(twin_buffer *out, const char *format, ...)
 /* "TWINSIFT_SPAM,TWINSIFT_CONTENT": the label, and the evidence that counted most. */
 static void write_symbols(char *out, size_t room, const twin_mail_verdict *verdict)
 {
-    snprintf(out, room, "TWINSIFT_%s,TWINSIFT_%s", verdict_name(verdict), twin_mail_reason_name(verdict->reason));
+    snprintf(out, room, "TWINSIFT_%s,TWINSIFT_%s", verdict_name(verdict),
+             twin_name_of(TWIN_NAMES_MAIL_REASON, verdict->reason));
     for (; *out; out++)
         *out = *out == '-' || *out == '.' ? '_' : (char)toupper((unsigned char)*out);
 }

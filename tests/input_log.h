@@ -162,7 +162,7 @@ static inline struct log read_all(const twin_input *input)
     for (size_t piece = 0; piece < twin_input_chunks(input); piece++) {
         uint64_t lines;
         twin_error error = { 0 };
-        if (piece && twin_input_chunk_source(input, piece) != twin_input_chunk_source(input, piece - 1))
+        if (piece && twin_input_chunk_of(input, piece).source != twin_input_chunk_of(input, piece - 1).source)
             log.lines = 0;
         if (twin__input_read(&lines, input, &reading, piece, visitor_of(&log), &error) != TWIN_OK)
             fail_msg("%s", error.message);

@@ -58,9 +58,8 @@ void record_id(struct record *record, const char *name, twin_text id, bool is_nu
 
 void record_document(struct record *record, const char *name, const twin_collection *collection, uint32_t document)
 {
-    bool is_number;
-    twin_text id = twin_collection_id(&is_number, collection, document);
-    record_id(record, name, id, is_number);
+    twin_collection_entry entry = twin_collection_entry_of(collection, document);
+    record_id(record, name, entry.id, entry.id_is_number);
 }
 
 void record_count(struct record *record, const char *name, uint64_t count)

@@ -100,7 +100,7 @@ static void leave_bands(twin_scheme *scheme, const struct shared_options *shared
 
 static void warn_missed(const twin_scheme *scheme, const struct shared_options *shared)
 {
-    double recall = twin_scheme_recall(scheme);
+    double recall = twin_plan_probability(scheme->plan, scheme->threshold);
     bool by_choice = shared->scheme.plan.bands > 0; /* --bands or --rows, each of which gives the other */
     if (recall >= TWIN_SCHEME_RECALL || shared->quiet)
         return;

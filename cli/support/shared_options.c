@@ -30,7 +30,7 @@ static void show_shingle(char out[OPTION_VALUE_ROOM], const void *value, const s
 {
     (void)row;
     const twin_shingle_options *shingle = value;
-    snprintf(out, OPTION_VALUE_ROOM, "%s:%zu", twin_shingle_kind_name(shingle->kind), shingle->width);
+    snprintf(out, OPTION_VALUE_ROOM, "%s:%zu", twin_name_of(TWIN_NAMES_SHINGLE_KIND, shingle->kind), shingle->width);
 }
 
 static const struct option_kind shingle_rule = { read_shingle, show_shingle };
@@ -326,5 +326,6 @@ bool make_exec(twin_exec *out, const struct shared_options *shared)
         return false;
     if (twin_exec_make(out, shared->executor, (int)threads) == TWIN_OK)
         return true;
-    return refuse("--executor: %s is not available in this build", twin_executor_name(shared->executor));
+    return refuse("--executor: %s is not available in this build",
+                  twin_name_of(TWIN_NAMES_EXECUTOR, shared->executor));
 }

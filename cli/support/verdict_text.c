@@ -30,7 +30,7 @@ const twin_mail_lookalike *verdict_nearest(const twin_mail_verdict *verdict)
 
 const char *verdict_reason(char out[VERDICT_REASON_ROOM], const twin_mail_verdict *verdict)
 {
-    const char *name = twin_mail_reason_name(verdict->reason);
+    const char *name = twin_name_of(TWIN_NAMES_MAIL_REASON, verdict->reason);
     const twin_mail_lookalike *nearest = verdict_nearest(verdict);
     const twin_mail_sender *senders = &verdict->evidence[0].senders;
     if (verdict->reason == TWIN_MAIL_BY_LOOKALIKE && nearest)

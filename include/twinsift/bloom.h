@@ -23,6 +23,7 @@
 #define TWINSIFT_BLOOM_H
 
 #include <twinsift/hash.h>
+#include <twinsift/names.h>
 #include <twinsift/text.h>
 
 #ifdef __cplusplus
@@ -80,9 +81,6 @@ typedef struct twin_bloom_info {
 } twin_bloom_info;
 
 typedef struct twin_bloom twin_bloom;
-
-/* "auto", "blocks", "classic". */
-TWIN_API const char *twin_bloom_layout_name(twin_bloom_layout layout);
 
 /* The smallest shape that keeps the rate. TWIN_EINVAL for options outside their range, TWIN_ELIMIT when more
  * than 2^46 cells would be needed, or when 64-bit hashes cannot distinguish this many items at this rate. */

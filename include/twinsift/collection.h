@@ -70,7 +70,9 @@ TWIN_API twin_status twin_collection_read_note(twin_buffer *note, twin_source so
 typedef struct twin_saved_files {
     const twin_source *sources;
     size_t count;
-    size_t *failed; /* unless NULL, becomes the number of the file that failed, or `count` */
+    size_t
+        *failed; /* unless NULL, becomes the number of the file that failed; `count` if they do not belong together;
+                       SIZE_MAX if they are good */
 } twin_saved_files;
 
 /* Reads files as one collection, as if their inputs had been read one after the other; `input` has these inputs, in
@@ -88,12 +90,21 @@ TWIN_API size_t twin_collection_problems(const twin_problem **out, const twin_co
 /* The same of documents with ill-formed UTF-8, which are part of the collection. With `strict` they are problems. */
 TWIN_API size_t twin_collection_ill_formed(const twin_problem **out, const twin_collection *collection);
 
-/* The input from which it was read. */
-TWIN_API const twin_input *twin_collection_input(const twin_collection *collection);
+/* What a collection keeps of a document. */
+typedef struct twin_collection_entry {
+    twin_text
+        id; /* lives as long as the collection. A document without an id is named by its line; if another document
+                     has that id, all such names get colons in front until they differ */
+    bool id_is_number; /* in JSON */
+    uint32_t
+        size; /* the number of items of its set, if `set_sizes` was set or the input is sets; of characters of its
+                      normalised text, if `texts` was set; else 0 */
+    twin_position position; /* in the input; all zeros for sets */
+    uint64_t reserved[TWIN_RESERVED / 2];
+} twin_collection_entry;
 
-/* How large a document is: the number of items of its set, if `set_sizes` was set or the input is sets; of characters of
- * its normalised text, if `texts` was set; else 0. */
-TWIN_API uint32_t twin_collection_size(const twin_collection *collection, uint32_t document);
+/* All zeros and an empty id when there is no such document. */
+TWIN_API twin_collection_entry twin_collection_entry_of(const twin_collection *collection, uint32_t document);
 
 /* For each document the first of its copies: itself, if it is the first or the only one. */
 TWIN_API const uint32_t *twin_collection_firsts(const twin_collection *collection);
@@ -106,14 +117,6 @@ TWIN_API twin_status twin_collection_text(twin_text *out, const twin_collection 
 /* A document as it stands in its input, which is read again. It lives until `scratch` is used again. Not for sets. */
 TWIN_API twin_status twin_collection_document(twin_document *out, const twin_collection *collection,
                                               twin_scratch **scratch, uint32_t document, twin_error *error);
-
-/* Where a document is in the input; all zeros for sets. */
-TWIN_API twin_position twin_collection_position(const twin_collection *collection, uint32_t document);
-
-/* The id of a document, which lives as long as the collection. A document without an id is named by its line;
- * if another document has that id, all such names get colons in front until they differ. `is_number`, unless NULL,
- * becomes whether the id was a JSON number. */
-TWIN_API twin_text twin_collection_id(bool *is_number, const twin_collection *collection, uint32_t document);
 
 #ifdef __cplusplus
 }

@@ -111,46 +111,26 @@ TWIN_API twin_status twin_dedup_audit_run(twin_dedup_audit *out, const twin_dedu
 
 /* ---- step by step, on several machines
  *
- * Shards are signed one by one (twin_collection_write), candidates are found for some of the bands at a time
- * (twin_candidates_find), matches for some of the candidates at a time, and all matches together decide which documents
- * are kept. Each step writes a file; the result is that of twin_dedup_find(). Every step needs the signatures of all
- * shards. Jaccard similarity only, and without `excluded`. */
+ * Shards are signed one by one (twin_collection_write), candidates are found for some of the bands at a time, matches for
+ * some of the candidates at a time, and all matches together decide which documents are kept. Each step writes a file; the
+ * result is that of twin_dedup_find(). Every step needs the signatures of all shards. Files of parts may be given in any
+ * order: TWIN_EINVAL when a part is missing or repeated, or when the files belong to another collection. Jaccard
+ * similarity only, and without `excluded`. */
 
-/* The candidates of some of the bands; release with twin_candidates_free(). */
-typedef struct twin_candidates twin_candidates;
-TWIN_API twin_status twin_candidates_find(twin_candidates **out, const twin_collection *collection,
-                                          twin_similar_options options, twin_part part, twin_error *error);
-TWIN_API void twin_candidates_free(twin_candidates *candidates);
+/* Finds the candidates of a part of the bands and writes them. */
+TWIN_API twin_status twin_dedup_write_candidates(const twin_collection *collection, twin_similar_options options,
+                                                 twin_part part, twin_sink sink, twin_error *error);
 
-/* Writes the candidates as a file, and reads the files of all parts, in any order. TWIN_EINVAL when a part is missing
- * or repeated, or when the files belong to another collection. */
-TWIN_API twin_status twin_candidates_write(const twin_candidates *candidates, twin_sink sink, twin_error *error);
-TWIN_API twin_status twin_candidates_read(twin_candidates **out, const twin_collection *collection,
-                                          twin_saved_files saved, twin_error *error);
-
-/* The similar pairs of one part, or of all; release them with twin_matches_free(). */
-typedef struct twin_matches twin_matches;
-TWIN_API void twin_matches_free(twin_matches *matches);
-
-/* Finds the matches of one part. The candidates must be those of all bands; they are consumed and can only be freed
- * afterwards. `options.search` is zero except for executor, memory and progress. */
-TWIN_API twin_status twin_dedup_match(twin_matches **out, const twin_collection *collection,
-                                      twin_candidates *candidates, const twin_dedup_options *options, twin_part part,
-                                      twin_error *error);
-
-/* Writes matches as a file, together with the rule by which documents are kept, and reads the files of all parts.
- * `rule` becomes that of the files; the name of its field is stored in `field`, which must outlive it. */
-TWIN_API twin_status twin_dedup_write_matches(const twin_matches *matches, const twin_collection *collection,
-                                              const twin_dedup_options *rule, twin_part part, twin_sink sink,
+/* Finds the matches of a part of the candidates and writes them, together with the rule by which documents are kept.
+ * `options->search` is zero except for executor, memory and progress. */
+TWIN_API twin_status twin_dedup_write_matches(const twin_collection *collection, twin_saved_files candidates,
+                                              const twin_dedup_options *options, twin_part part, twin_sink sink,
                                               twin_error *error);
-TWIN_API twin_status twin_dedup_read_matches(twin_matches **out, twin_dedup_options *rule, twin_buffer *field,
-                                             const twin_collection *collection, twin_saved_files saved,
-                                             twin_error *error);
 
-/* Decides from the matches of all parts. */
-TWIN_API twin_status twin_dedup_decide(twin_dedup **out, const twin_collection *collection,
-                                       const twin_matches *matches, const twin_dedup_options *options,
-                                       twin_error *error);
+/* Decides from all matches, by the rule that was written with them: preference, field and `chain` of the options are not
+ * used. */
+TWIN_API twin_status twin_dedup_decide(twin_dedup **out, const twin_collection *collection, twin_saved_files matches,
+                                       const twin_dedup_options *options, twin_error *error);
 
 #ifdef __cplusplus
 }

@@ -6,6 +6,7 @@
 #ifndef TWINSIFT_EXEC_H
 #define TWINSIFT_EXEC_H
 
+#include <twinsift/names.h>
 #include <twinsift/status.h>
 
 #ifdef __cplusplus
@@ -33,9 +34,6 @@ typedef void twin_exec_body(void *context, size_t begin, size_t end, int worker)
  * executor is not in this build. */
 TWIN_API twin_status twin_exec_make(twin_exec *out, twin_executor kind, int workers);
 
-/* "serial", "pthreads", "openmp". */
-TWIN_API const char *twin_executor_name(twin_executor kind);
-
 /* Runs body over 0 .. n-1 in pieces of `piece` items (at least 1), assigned in increasing order, and
  * returns when all are done. If a thread cannot be created, those already running do the remaining items. */
 TWIN_API void twin_exec_for(twin_exec exec, size_t n, size_t piece, twin_exec_body *body, void *context);
@@ -51,17 +49,12 @@ typedef enum twin_cpu {
     TWIN_CPU_LEVELS,
 } twin_cpu;
 
-/* The best level of this machine, and the level in use. */
-TWIN_API twin_cpu twin_cpu_best(void);
+/* The level in use: at first the best of this machine. */
 TWIN_API twin_cpu twin_cpu_level(void);
 
 /* Uses `level` from now on, for the whole process; call it before other threads start.
  * TWIN_EUNSUPPORTED when the machine cannot run it. */
 TWIN_API twin_status twin_cpu_use(twin_cpu level);
-
-/* "scalar", "avx2", "avx512", "neon". From a name: TWIN_EINVAL when there is no such level. */
-TWIN_API const char *twin_cpu_name(twin_cpu level);
-TWIN_API twin_status twin_cpu_from_name(twin_cpu *out, const char *name);
 
 #ifdef __cplusplus
 }

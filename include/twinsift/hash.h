@@ -8,6 +8,7 @@
 #ifndef TWINSIFT_HASH_H
 #define TWINSIFT_HASH_H
 
+#include <twinsift/names.h>
 #include <twinsift/status.h>
 
 #ifdef __cplusplus
@@ -33,10 +34,6 @@ typedef struct twin_digest {
 
 /* The function of `family` with this seed; for sip the key is drawn from the seed. */
 TWIN_API twin_hash twin_hash_member(twin_hash_family family, uint64_t seed);
-
-/* "xxh3", "farm", "jenkins", "sip". From a name: TWIN_EINVAL when there is no such family. */
-TWIN_API const char *twin_hash_family_name(twin_hash_family family);
-TWIN_API twin_status twin_hash_family_from_name(twin_hash_family *out, const char *name);
 
 /* TWIN_OK when this build can hash with the family, TWIN_EUNSUPPORTED when the family was left out of it, TWIN_EINVAL
  * when there is no such family. Whatever is created with a twin_hash checks this first. */

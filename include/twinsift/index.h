@@ -35,10 +35,6 @@ typedef enum twin_keep {
     TWIN_KEEP_NONE, /* nothing: similarities are estimates */
 } twin_keep;
 
-/* "sets", "text", "none". From a name: TWIN_EINVAL when there is no such choice. */
-TWIN_API const char *twin_keep_name(twin_keep keep);
-TWIN_API twin_status twin_keep_from_name(twin_keep *out, const char *name);
-
 /* What is fixed when an index is created. */
 typedef struct twin_index_options {
     twin_input_format format; /* documents or sets */

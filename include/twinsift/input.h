@@ -208,11 +208,16 @@ TWIN_API twin_status twin_input_from_callback(twin_input **out, twin_memory_sour
 TWIN_API void twin_input_free(twin_input *input);
 TWIN_API twin_input_format twin_input_format_of(const twin_input *input);
 
-/* The number of chunks, at least one for each input that is not empty; for progress, the bytes
- * in one of them (folders and memory: the documents); and the input it is part of. */
+/* The number of chunks, at least one for each input that is not empty. */
 TWIN_API size_t twin_input_chunks(const twin_input *input);
-TWIN_API uint64_t twin_input_chunk_size(const twin_input *input, size_t chunk);
-TWIN_API uint32_t twin_input_chunk_source(const twin_input *input, size_t chunk);
+
+typedef struct twin_input_chunk {
+    uint64_t size;   /* for progress: bytes; folders and memory: documents */
+    uint32_t source; /* of which it is part */
+} twin_input_chunk;
+
+/* All zeros when there is no such chunk. */
+TWIN_API twin_input_chunk twin_input_chunk_of(const twin_input *input, size_t chunk);
 
 /* Visits the documents and problems of a chunk in their order. `lines`, unless NULL, becomes the
  * number of lines that begin in the chunk, with blank and bad ones, so that a caller can add up

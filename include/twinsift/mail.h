@@ -21,6 +21,7 @@
 
 #include <twinsift/bloom.h>
 #include <twinsift/message.h>
+#include <twinsift/names.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -173,7 +174,6 @@ typedef enum twin_mail_reason {
     TWIN_MAIL_BY_SENDER,
     TWIN_MAIL_BY_LOOKALIKE,
 } twin_mail_reason;
-TWIN_API const char *twin_mail_reason_name(twin_mail_reason reason);
 
 /* A verdict. Strings live as long as the model is not changed. */
 typedef struct twin_mail_verdict {

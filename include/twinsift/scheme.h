@@ -45,9 +45,6 @@ typedef struct twin_shingle_options {
     uint64_t reserved[TWIN_RESERVED];
 } twin_shingle_options;
 
-/* "auto", "char", "byte", "word", "stop", "kmer". */
-TWIN_API const char *twin_shingle_kind_name(twin_shingle_kind kind);
-
 /* Reads "auto", "auto:9", "char:9", "byte:4", "word:3" or "stop:3" into kind and width, and leaves the rest of `out`
  * alone. */
 TWIN_API twin_status twin_shingle_parse(twin_shingle_options *out, const char *rule);
@@ -71,10 +68,6 @@ typedef struct twin_minhash_options {
     uint64_t seed; /* the same seed gives the same signature on every machine */
     uint64_t reserved[TWIN_RESERVED];
 } twin_minhash_options;
-
-/* "fast", "classic". From a name: TWIN_EINVAL when there is no such sketch. */
-TWIN_API const char *twin_sketch_name(twin_sketch sketch);
-TWIN_API twin_status twin_sketch_from_name(twin_sketch *out, const char *name);
 
 /* The number of slots in which two signatures agree; divided by `slots` it estimates J. */
 TWIN_API size_t twin_minhash_agreement(const uint32_t *a, const uint32_t *b, size_t slots);
@@ -113,10 +106,6 @@ TWIN_API void twin_scheme_key(twin_scheme *scheme, const uint64_t key[2]);
 TWIN_API twin_status twin_scheme_complete(twin_scheme *scheme, twin_error *error);
 #define TWIN_SCHEME_RECALL 0.999
 
-/* The probability that a pair at the threshold becomes a candidate, for a complete scheme. Containment: that of a set
- * wholly contained in one of the same size, which is an upper bound. */
-TWIN_API double twin_scheme_recall(const twin_scheme *scheme);
-
 /* Appends the scheme, complete, as one line of KEY=VALUE separated by blanks, without a line end:
  *
  *     normal=fold shingle=auto:9 hash=xxh3:1 sketch=fast slots=128 seed=1 measure=jaccard threshold=0.8 bands=25 rows=5
@@ -128,12 +117,6 @@ TWIN_API twin_status twin_scheme_write(twin_buffer *out, const twin_scheme *sche
  * which must outlive the scheme; begin it with {0} and end it with twin_buffer_clear(). TWIN_EFORMAT and a sentence
  * with the offset when the line is not a scheme. */
 TWIN_API twin_status twin_scheme_read(twin_scheme *out, twin_buffer *words, twin_text line, twin_error *error);
-
-/* "jaccard", "containment"; "fold", "check", "bytes". From a name: TWIN_EINVAL when there is no such value. */
-TWIN_API const char *twin_measure_name(twin_measure measure);
-TWIN_API twin_status twin_measure_from_name(twin_measure *out, const char *name);
-TWIN_API const char *twin_normal_name(twin_normal normal);
-TWIN_API twin_status twin_normal_from_name(twin_normal *out, const char *name);
 
 #ifdef __cplusplus
 }

@@ -20,9 +20,8 @@ extern "C" {
  * reaches the threshold of the scheme (similar.h). 0 if the scheme is not one of Jaccard similarity. */
 TWIN_API size_t twin_shard_gate(const twin_scheme *scheme);
 
-/* A sketch has the four low bits of each slot, the first slot in the low half of the first byte. Two sketches agree in at
+/* A sketch has the four low bits of each slot, the first slot in the low half of the first byte: (slots + 1) / 2 bytes. Two sketches agree in at
  * least as many places as the signatures do, so a pair that passes the gate by its signatures passes it by its sketches. */
-TWIN_API size_t twin_shard_sketch_bytes(const twin_scheme *scheme);
 TWIN_API void twin_shard_sketch(unsigned char *out, const uint32_t *signature, const twin_scheme *scheme);
 
 /* Rows, sorted by key; row i has the sketch at sketches + i·bytes. Equal keys may have their documents in any order. */
@@ -57,12 +56,10 @@ TWIN_API void twin_unions_free(twin_unions *unions);
 /* Unites a[i] with b[i]. TWIN_ELIMIT: more than 2^31 documents. After a failure some are united. */
 TWIN_API twin_status twin_unions_add(twin_unions *unions, const uint64_t *a, const uint64_t *b, size_t count);
 
-/* How many documents have an edge. */
-TWIN_API size_t twin_unions_count(const twin_unions *unions);
-
-/* Writes these documents, in increasing order, and the group of each, which is the smallest document of it. Both arrays
- * have room for twin_unions_count() numbers. */
-TWIN_API twin_status twin_unions_list(uint64_t *documents, uint64_t *groups, twin_unions *unions);
+/* Writes the documents that have an edge, in increasing order, and the group of each, which is the smallest document of it.
+ * *count is the room in both arrays, and becomes how many there are; TWIN_EINVAL if that is more. No room: they are only
+ * counted. */
+TWIN_API twin_status twin_unions_list(uint64_t *documents, uint64_t *groups, size_t *count, twin_unions *unions);
 
 #ifdef __cplusplus
 }

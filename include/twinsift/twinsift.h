@@ -19,6 +19,7 @@
 #include <twinsift/input.h>
 #include <twinsift/mail.h>
 #include <twinsift/message.h>
+#include <twinsift/names.h>
 #include <twinsift/plan.h>
 #include <twinsift/scheme.h>
 #include <twinsift/set.h>

@@ -27,7 +27,9 @@ PyObject *py_index_create(PyObject *module, PyObject *args)
     twin_error error = { 0 };
     if (!PyArg_ParseTuple(args, "O&O&sp", PyUnicode_FSConverter, &path, scheme_convert, &scheme, &keep, &replace))
         return NULL;
-    twin_status status = twin_keep_from_name(&options.keep, keep);
+    int value = twin_value_of(TWIN_NAMES_KEEP, keep);
+    twin_status status = value < 0 ? TWIN_EINVAL : TWIN_OK;
+    options.keep = (twin_keep)value;
     const char *name = PyBytes_AsString(path);
     options.scheme = scheme.scheme;
     if (status == TWIN_OK) {
@@ -611,7 +613,7 @@ static PyObject *scheme_of(PyObject *object, void *closure)
     twin_index_options options = twin_index_options_of(self->index);
     PyObject *line = scheme_line(&options.scheme);
     self->users--;
-    return line ? Py_BuildValue("(Ns)", line, twin_keep_name(options.keep)) : NULL;
+    return line ? Py_BuildValue("(Ns)", line, twin_name_of(TWIN_NAMES_KEEP, options.keep)) : NULL;
 }
 
 static PyMethodDef methods[] = {

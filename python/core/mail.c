@@ -243,8 +243,9 @@ static PyObject *verdict_object(const twin_mail_verdict *verdict)
         if (!evidence || PyList_SetItem(list, (Py_ssize_t)i, evidence) != 0)
             Py_CLEAR(list);
     }
-    return list ? Py_BuildValue("(zdsddN)", verdict->label, verdict->score, twin_mail_reason_name(verdict->reason),
-                                verdict->log_odds, verdict->threshold, list)
+    return list ? Py_BuildValue("(zdsddN)", verdict->label, verdict->score,
+                                twin_name_of(TWIN_NAMES_MAIL_REASON, verdict->reason), verdict->log_odds,
+                                verdict->threshold, list)
                 : NULL;
 }
 

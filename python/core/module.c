@@ -15,7 +15,7 @@ PyTypeObject *type_add(PyObject *module, PyType_Spec *spec)
 static PyObject *cpu(PyObject *module, PyObject *nothing)
 {
     (void)module, (void)nothing;
-    return PyUnicode_FromString(twin_cpu_name(twin_cpu_level()));
+    return PyUnicode_FromString(twin_name_of(TWIN_NAMES_CPU, twin_cpu_level()));
 }
 
 static PyMethodDef functions[] = {

@@ -47,16 +47,22 @@ struct scheme_words {
 
 static twin_status read_words(twin_scheme *scheme, const struct scheme_words *words)
 {
+    const char *const given[] = { words->measure, words->hash, words->sketch, words->normal };
+    static const twin_names names[] = { TWIN_NAMES_MEASURE, TWIN_NAMES_HASH_FAMILY, TWIN_NAMES_SKETCH,
+                                        TWIN_NAMES_NORMAL };
+    int values[4];
     twin_status status = twin_shingle_parse(&scheme->shingle, words->shingle);
-    if (status == TWIN_OK)
-        status = twin_measure_from_name(&scheme->measure, words->measure);
-    if (status == TWIN_OK)
-        status = twin_hash_family_from_name(&scheme->shingle.hash.family, words->hash);
-    if (status == TWIN_OK)
-        status = twin_sketch_from_name(&scheme->minhash.sketch, words->sketch);
-    if (status == TWIN_OK)
-        status = twin_normal_from_name(&scheme->normal, words->normal);
-    return status == TWIN_OK ? twin_hash_available(scheme->shingle.hash.family) : status;
+    for (int i = 0; i < 4 && status == TWIN_OK; i++) {
+        values[i] = twin_value_of(names[i], given[i]);
+        status = values[i] < 0 ? TWIN_EINVAL : TWIN_OK;
+    }
+    if (status != TWIN_OK)
+        return status;
+    scheme->measure = (twin_measure)values[0];
+    scheme->shingle.hash.family = (twin_hash_family)values[1];
+    scheme->minhash.sketch = (twin_sketch)values[2];
+    scheme->normal = (twin_normal)values[3];
+    return twin_hash_available(scheme->shingle.hash.family);
 }
 
 static bool read_sizes(twin_scheme *scheme, Py_ssize_t hashes, Py_ssize_t bands, Py_ssize_t rows)

@@ -14,6 +14,11 @@ struct shard_columns {
     bool *empty;
 };
 
+static size_t sketch_bytes(const twin_scheme *scheme)
+{
+    return (scheme->minhash.slots + 1) / 2;
+}
+
 /* The hashes that were made for the digest are signed, unless occurrences have to be counted first. */
 static twin_status sign_shard(struct shard_columns out, size_t i, const twin_signer *signer, twin_scratch **scratch,
                               uint32_t *signature, twin_text text)
@@ -34,7 +39,7 @@ static twin_status sign_shard(struct shard_columns out, size_t i, const twin_sig
     else
         twin_signer_sign(signature, signer, hashes, count);
     twin_band_keys(out.keys + i * scheme->plan.bands, signature, scheme->plan);
-    twin_shard_sketch(out.sketches + i * twin_shard_sketch_bytes(scheme), signature, scheme);
+    twin_shard_sketch(out.sketches + i * sketch_bytes(scheme), signature, scheme);
     return status;
 }
 
@@ -66,7 +71,7 @@ PyObject *py_shard_sign(PyObject *module, PyObject *args)
     void *digests = NULL, *keys = NULL, *sketches = NULL, *empty = NULL;
     PyObject *all = Py_BuildValue("(NNNN)", array_create(ARRAY_UINT64, &digests, texts->count, 2),
                                   array_create(ARRAY_UINT64, &keys, texts->count, scheme->plan.bands),
-                                  array_create(ARRAY_UINT8, &sketches, texts->count, twin_shard_sketch_bytes(scheme)),
+                                  array_create(ARRAY_UINT8, &sketches, texts->count, sketch_bytes(scheme)),
                                   array_create(ARRAY_BOOL, &empty, texts->count, 0));
     if (!all)
         return NULL;
@@ -228,7 +233,7 @@ static PyObject *add_rows(PyObject *object, PyObject *args)
         return NULL;
     size_t count = (size_t)keys.len / sizeof(uint64_t);
     bool good = check_rows(&keys, sizeof(uint64_t), &count) && check_rows(&documents, sizeof(uint64_t), &count) &&
-                check_rows(&sketches, twin_shard_sketch_bytes(&scheme.scheme), &count);
+                check_rows(&sketches, sketch_bytes(&scheme.scheme), &count);
     twin_error error = { 0 };
     twin_status status = TWIN_OK;
     if (good) {
@@ -259,13 +264,14 @@ static PyObject *list(PyObject *object, PyObject *nothing)
     struct unions *self = (struct unions *)object;
     void *documents = NULL, *groups = NULL;
     lock_take(self->lock);
-    size_t count = twin_unions_count(self->unions);
+    size_t count = 0;
+    twin_unions_list(NULL, NULL, &count, self->unions);
     PyObject *both = Py_BuildValue("(NN)", array_create(ARRAY_UINT64, &documents, count, 0),
                                    array_create(ARRAY_UINT64, &groups, count, 0));
     twin_status status = TWIN_OK;
     if (both) {
         Py_BEGIN_ALLOW_THREADS
-        status = twin_unions_list(documents, groups, self->unions);
+        status = twin_unions_list(documents, groups, &count, self->unions);
         Py_END_ALLOW_THREADS
     }
     PyThread_release_lock(self->lock);

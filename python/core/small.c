@@ -122,9 +122,10 @@ PyObject *py_edit_ratio(PyObject *module, PyObject *args)
     struct edits edits = { .ratio = 0 };
     if (!PyArg_ParseTuple(args, "OOs", &first, &second, &name) || !two_texts(&edits.a, &edits.b, first, second))
         return NULL;
-    twin_status status = twin_normal_from_name(&edits.normal, name);
-    if (status != TWIN_OK)
-        return raise_status(status, NULL, NULL);
+    int normal = twin_value_of(TWIN_NAMES_NORMAL, name);
+    if (normal < 0)
+        return raise_status(TWIN_EINVAL, NULL, NULL);
+    edits.normal = (twin_normal)normal;
     return compare(&edits, ratio_of) ? PyFloat_FromDouble(edits.ratio) : NULL;
 }
 

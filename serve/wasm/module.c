@@ -56,10 +56,10 @@ static twin_status make_signer(twin_signer **out, const struct sign_wish *wish, 
     if (wish->has[1])
         snprintf(sketch, sizeof sketch, "%.*s", (int)wish->sketch.length, wish->sketch.bytes);
     twin_status status = twin_shingle_parse(&scheme.shingle, rule);
-    if (status == TWIN_OK)
-        status = twin_sketch_from_name(&scheme.minhash.sketch, sketch);
-    if (status != TWIN_OK)
-        return status;
+    int value = twin_value_of(TWIN_NAMES_SKETCH, sketch);
+    if (status != TWIN_OK || value < 0)
+        return status != TWIN_OK ? status : TWIN_EINVAL;
+    scheme.minhash.sketch = (twin_sketch)value;
     twin_scheme_seed(&scheme, wish->has[3] ? wish->seed : 1);
     return twin_signer_create(out, &scheme, error);
 }

@@ -11,17 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/enum_names.h"
 #include "base/error.h"
 #include "base/stages.h"
 #include "base/thread.h"
-
-static const char *const executor_names[] = {
-    [TWIN_EXEC_SERIAL] = "serial",
-    [TWIN_EXEC_PTHREADS] = "pthreads",
-    [TWIN_EXEC_OPENMP] = "openmp",
-};
-enum { EXECUTORS = sizeof executor_names / sizeof executor_names[0] };
 
 struct loop {
     twin_exec_body *body;
@@ -34,11 +26,6 @@ struct loop {
     pthread_cond_t left;
     int at_work; /* threads that have not left yet, besides the calling one */
 };
-
-const char *twin_executor_name(twin_executor kind)
-{
-    return (unsigned)kind < EXECUTORS ? executor_names[kind] : "";
-}
 
 static int processors(void)
 {
@@ -57,7 +44,7 @@ static int processors(void)
 
 twin_status twin__exec_complete(twin_exec *exec, twin_error *error)
 {
-    if ((unsigned)exec->kind >= EXECUTORS)
+    if ((unsigned)exec->kind > TWIN_EXEC_OPENMP)
         return twin__fail(error, TWIN_EINVAL, "unknown executor %d", (int)exec->kind);
     if (exec->workers < 0 || exec->workers > TWIN_EXEC_MAX_WORKERS)
         return twin__fail(error, TWIN_EINVAL, "workers must be 0 to %d, not %d", (int)TWIN_EXEC_MAX_WORKERS,

@@ -210,16 +210,16 @@ static twin_status check_size(const twin_bloom *bloom, struct part part, bool is
 static twin_status choose_hash(twin_bloom *bloom, const twin_hash *given, uint64_t check, const char *name,
                                twin_error *error)
 {
-    const char *family = twin_hash_family_name(bloom->hash.family);
+    const char *family = twin_name_of(TWIN_NAMES_HASH_FAMILY, bloom->hash.family);
     if (!given && bloom->hash.family == TWIN_HASH_SIP)
         return twin__fail_at(error, TWIN_EINVAL, 15, "%s: is keyed, and no key was given", name);
     if (given && given->family != bloom->hash.family)
         return twin__fail_at(error, TWIN_EINVAL, 15, "%s: hashes with %s, not with %s", name, family,
-                             twin_hash_family_name(given->family));
+                             twin_name_of(TWIN_NAMES_HASH_FAMILY, given->family));
     if (given && given->family != TWIN_HASH_SIP && given->seed != bloom->hash.seed)
         return twin__fail_at(error, TWIN_EINVAL, 15, "%s: hashes with %s and seed %llu, not with %s and seed %llu",
-                             name, family, (unsigned long long)bloom->hash.seed, twin_hash_family_name(given->family),
-                             (unsigned long long)given->seed);
+                             name, family, (unsigned long long)bloom->hash.seed,
+                             twin_name_of(TWIN_NAMES_HASH_FAMILY, given->family), (unsigned long long)given->seed);
     if (given)
         bloom->hash = *given;
     twin_status status = twin_hash_available(bloom->hash.family);

@@ -118,9 +118,9 @@ size_t twin_collection_ill_formed(const twin_problem **out, const twin_collectio
     return collection ? collection->ill_formed_count : 0;
 }
 
-const twin_input *twin_collection_input(const twin_collection *collection)
+const twin_input *twin__collection_input(const twin_collection *collection)
 {
-    return collection ? collection->input : NULL;
+    return collection->input;
 }
 
 const twin_scheme *twin__collection_scheme(const twin_collection *collection)
@@ -136,11 +136,6 @@ const uint32_t *twin__collection_signatures(const twin_collection *collection)
 size_t twin__collection_slots(const twin_collection *collection)
 {
     return collection ? collection->slots : 0;
-}
-
-uint32_t twin_collection_size(const twin_collection *collection, uint32_t document)
-{
-    return has(collection, document) ? twin__entry_of(collection, document)->size : 0;
 }
 
 const uint32_t *twin_collection_firsts(const twin_collection *collection)
@@ -232,23 +227,17 @@ twin_status twin__collection_document(twin_document *out, const twin_collection 
                              twin__entry_of(collection, document)->position, error);
 }
 
-twin_position twin_collection_position(const twin_collection *collection, uint32_t document)
+twin_collection_entry twin_collection_entry_of(const twin_collection *collection, uint32_t document)
 {
-    return has(collection, document) ? twin__entry_of(collection, document)->position : (twin_position){ 0 };
-}
-
-twin_text twin_collection_id(bool *is_number, const twin_collection *collection, uint32_t document)
-{
-    if (is_number)
-        *is_number = false;
     if (!has(collection, document))
-        return (twin_text){ "", 0 };
+        return (twin_collection_entry){ .id = { "", 0 } };
     const struct twin__entry *entry = twin__entry_of(collection, document);
-    if (is_number)
-        *is_number = entry->is_number;
     if (collection->spilled)
         twin__spill_touch(&collection->spilled->ids, TWIN__SPILL_AROUND);
-    return (twin_text){ collection->ids.bytes + entry->id, entry->id_length };
+    return (twin_collection_entry){ .id = { collection->ids.bytes + entry->id, entry->id_length },
+                                    .id_is_number = entry->is_number,
+                                    .size = entry->size,
+                                    .position = entry->position };
 }
 
 /* ---- with a scratch of the caller ---- */

@@ -9,6 +9,9 @@
 /* A number that identifies the collection: equal if scheme, texts and their order are equal. */
 twin_status twin__collection_fingerprint(uint64_t *out, const twin_collection *collection);
 
+/* The input from which it was read. */
+const twin_input *twin__collection_input(const twin_collection *collection);
+
 /* The scheme by which it was read, complete; it lives as long as the collection. */
 const twin_scheme *twin__collection_scheme(const twin_collection *collection);
 

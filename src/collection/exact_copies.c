@@ -71,7 +71,7 @@ static size_t run_end(const struct order *order, size_t begin)
 
 static bool same_id(const twin_collection *collection, uint32_t a, uint32_t b)
 {
-    twin_text x = twin_collection_id(NULL, collection, a), y = twin_collection_id(NULL, collection, b);
+    twin_text x = twin_collection_entry_of(collection, a).id, y = twin_collection_entry_of(collection, b).id;
     return x.length == y.length && memcmp(x.bytes, y.bytes, x.length) == 0;
 }
 
@@ -79,7 +79,7 @@ static twin_problem repeat_problem(const twin_collection *collection, uint32_t f
 {
     twin_position position = collection->entries[again].position;
     twin_problem problem = { .kind = TWIN_PROBLEM_REPEATED_ID, .position = position, .column = position.line > 0 };
-    twin_text id = twin_collection_id(NULL, collection, again);
+    twin_text id = twin_collection_entry_of(collection, again).id;
     twin_buffer where = { 0 };
     bool known = twin_input_describe(&where, collection->input, collection->entries[first].position, 0) == TWIN_OK;
     snprintf(problem.message, sizeof problem.message, "the id \"%.*s\" repeats that of %s",
@@ -92,7 +92,7 @@ static void order_ids(struct order *order, const twin_collection *collection)
 {
     order->count = 0;
     for (size_t i = 0; i < collection->count; i++)
-        order_add(order, twin__id_hash(twin_collection_id(NULL, collection, (uint32_t)i)), i);
+        order_add(order, twin__id_hash(twin_collection_entry_of(collection, (uint32_t)i).id), i);
     twin__sort_by_high_half(order->keys, order->spare, order->count);
 }
 

@@ -31,7 +31,7 @@ static const twin_collection *collection_of(const struct twin__provider *provide
 static uint64_t size_of(const struct twin__provider *provider, uint32_t document)
 {
     const twin_collection *collection = collection_of(provider, &document);
-    return twin_collection_size(collection, document);
+    return twin__entry_of(collection, document)->size;
 }
 
 static twin_status fetch_set(struct twin__content *out, const struct twin__provider *provider, uint32_t document,

@@ -17,9 +17,10 @@
 
 static const char MAGIC[] = "TWINCND3";
 
-static twin_status create(twin_candidates **out, const twin_collection *collection, twin_part part, twin_error *error)
+static twin_status create(struct twin__step_candidates **out, const twin_collection *collection, twin_part part,
+                          twin_error *error)
 {
-    twin_candidates *candidates = calloc(1, sizeof *candidates);
+    struct twin__step_candidates *candidates = calloc(1, sizeof *candidates);
     if (!candidates)
         return twin__fail_memory(error);
     candidates->part = part;
@@ -33,7 +34,7 @@ static twin_status create(twin_candidates **out, const twin_collection *collecti
     return TWIN_OK;
 }
 
-void twin_candidates_free(twin_candidates *candidates)
+void twin__step_candidates_free(struct twin__step_candidates *candidates)
 {
     if (!candidates)
         return;
@@ -66,7 +67,7 @@ static twin_status put_in_order(struct twin__bands_found *found, size_t document
     return twin__pairs_sort_unique(&found->pairs, NULL);
 }
 
-static twin_status find_bands(twin_candidates *candidates, const twin_collection *collection,
+static twin_status find_bands(struct twin__step_candidates *candidates, const twin_collection *collection,
                               const twin_similar_options *options)
 {
     struct twin__provider provider = { 0 };
@@ -79,12 +80,12 @@ static twin_status find_bands(twin_candidates *candidates, const twin_collection
     return status;
 }
 
-static twin_status find_part(twin_candidates **out, const twin_collection *collection, twin_similar_options options,
-                             twin_part part, twin_error *error)
+static twin_status find_part(struct twin__step_candidates **out, const twin_collection *collection,
+                             twin_similar_options options, twin_part part, twin_error *error)
 {
-    if (!out || !collection)
-        return twin__fail_null(error, out ? "collection" : "out");
-    twin_candidates *candidates = NULL;
+    if (!collection)
+        return twin__fail_null(error, "collection");
+    struct twin__step_candidates *candidates = NULL;
     twin_status status = check_part(collection, &options, part, error);
     if (status == TWIN_OK)
         status = twin__similar_complete(&options, twin__collection_scheme(collection), error);
@@ -94,24 +95,23 @@ static twin_status find_part(twin_candidates **out, const twin_collection *colle
         return status;
     status = find_bands(candidates, collection, &options);
     if (status != TWIN_OK) {
-        twin_candidates_free(candidates);
+        twin__step_candidates_free(candidates);
         return twin__fail_status(error, status);
     }
     *out = candidates;
     return TWIN_OK;
 }
 
-twin_status twin_candidates_find(twin_candidates **out, const twin_collection *collection,
-                                 twin_similar_options options, twin_part part, twin_error *error)
+twin_status twin__step_candidates_find(struct twin__step_candidates **out, const twin_collection *collection,
+                                       twin_similar_options options, twin_part part, twin_error *error)
 {
-    if (out)
-        *out = NULL;
     struct twin__watch watch;
+    *out = NULL;
     twin__watch_begin(&watch, options.progress, &twin__stage_pairing);
     twin_status status = find_part(out, collection, options, part, error);
     status = twin__watch_end(&watch, status, error);
-    if (status != TWIN_OK && out) {
-        twin_candidates_free(*out);
+    if (status != TWIN_OK) {
+        twin__step_candidates_free(*out);
         *out = NULL;
     }
     return status;
@@ -132,10 +132,9 @@ static void put_unions(struct twin__checked_stream *stream, const uint32_t *grou
             twin__checked_number(stream, (uint64_t)i << 32 | group[i]);
 }
 
-twin_status twin_candidates_write(const twin_candidates *candidates, twin_sink sink, twin_error *error)
+twin_status twin__step_candidates_write(const struct twin__step_candidates *candidates, twin_sink sink,
+                                        twin_error *error)
 {
-    if (!candidates || !sink.write)
-        return twin__fail_null(error, candidates ? "sink.write" : "candidates");
     const struct twin__bands_found *found = &candidates->found;
     struct twin__checked_stream stream;
     struct twin__step_files kind = { MAGIC, candidates->fingerprint };
@@ -158,7 +157,7 @@ twin_status twin_candidates_write(const twin_candidates *candidates, twin_sink s
 
 /* ---- reading ---- */
 
-static twin_status get_pairs(struct twin__checked_stream *stream, twin_candidates *candidates)
+static twin_status get_pairs(struct twin__checked_stream *stream, struct twin__step_candidates *candidates)
 {
     candidates->found.seen += twin__checked_number(stream, 0);
     for (uint64_t left = twin__checked_number(stream, 0); left > 0; left--) {
@@ -192,7 +191,7 @@ static twin_status get_unions(struct twin__checked_stream *stream, uint32_t **gr
     return TWIN_OK;
 }
 
-static twin_status get_buckets(struct twin__checked_stream *stream, twin_candidates *candidates)
+static twin_status get_buckets(struct twin__checked_stream *stream, struct twin__step_candidates *candidates)
 {
     struct twin__bands_found *found = &candidates->found;
     for (uint64_t left = twin__checked_number(stream, 0); left > 0; left--) {
@@ -213,7 +212,7 @@ static twin_status get_buckets(struct twin__checked_stream *stream, twin_candida
 
 static twin_status read_part(void *context, struct twin__checked_stream *stream)
 {
-    twin_candidates *candidates = context;
+    struct twin__step_candidates *candidates = context;
     twin_status status = get_pairs(stream, candidates);
     if (status == TWIN_OK)
         status = get_unions(stream, &candidates->found.loose, candidates->documents);
@@ -224,13 +223,13 @@ static twin_status read_part(void *context, struct twin__checked_stream *stream)
     return status;
 }
 
-twin_status twin_candidates_read(twin_candidates **out, const twin_collection *collection, twin_saved_files saved,
-                                 twin_error *error)
+twin_status twin__step_candidates_read(struct twin__step_candidates **out, const twin_collection *collection,
+                                       twin_saved_files saved, twin_error *error)
 {
-    if (!out || !collection || !saved.sources)
-        return twin__fail_null(error, !out ? "out" : !collection ? "collection" : "saved.sources");
+    if (!saved.sources)
+        return twin__fail_null(error, "saved.sources");
     *out = NULL;
-    twin_candidates *candidates = NULL;
+    struct twin__step_candidates *candidates = NULL;
     twin_status status = create(&candidates, collection, (twin_part){ 0 }, error);
     if (!candidates)
         return status;
@@ -239,6 +238,6 @@ twin_status twin_candidates_read(twin_candidates **out, const twin_collection *c
     if (status == TWIN_OK)
         *out = candidates;
     else
-        twin_candidates_free(candidates);
+        twin__step_candidates_free(candidates);
     return status;
 }

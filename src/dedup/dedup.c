@@ -306,32 +306,24 @@ twin_status twin_dedup_find(twin_dedup **out, const twin_collection *collection,
 /* ---- step by step ---- */
 
 /* The steps go by the scheme of the collection. */
-static twin_status check_steps(const twin_collection *collection, const twin_similar_options *search,
-                               const bool *excluded, twin_error *error)
+twin_status twin__step_check(const twin_collection *collection, const twin_dedup_options *options, twin_error *error)
 {
-    if (excluded || search->threshold != 0)
+    if (options->excluded || options->search.threshold != 0)
         return twin__fail(error, TWIN_EINVAL, "steps go by the scheme of the collection, and exclude no documents");
     if (twin__collection_slots(collection) == 0 || twin__collection_scheme(collection)->measure != TWIN_JACCARD)
         return twin__fail(error, TWIN_EINVAL, "only Jaccard similarities can be searched step by step");
     return TWIN_OK;
 }
 
-static twin_status match(twin_matches *out, const twin_collection *collection, twin_candidates *candidates,
-                         const twin_dedup_options *options, twin_part part, twin_error *error)
+static twin_status match(twin_matches *out, const twin_collection *collection,
+                         struct twin__step_candidates *candidates, const twin_dedup_options *options, twin_part part,
+                         twin_error *error)
 {
-    if (!collection || !candidates || !options)
-        return twin__fail_null(error, !collection ? "collection" : !candidates ? "candidates" : "options");
     twin_dedup_options complete = *options;
     twin_similar_counts counts = { 0 };
     struct twin__decision decision;
-    twin_status status = check_steps(collection, &options->search, options->excluded, error);
-    if (status == TWIN_OK)
-        status = decision_init(&decision, collection, &complete, error);
-    else
-        return status;
+    twin_status status = decision_init(&decision, collection, &complete, error);
     decision.part = (struct twin__engine_part){ &candidates->found, part };
-    if (status == TWIN_OK && (candidates->part.of > 1 || candidates->documents != decision.documents))
-        status = twin__fail(error, TWIN_EINVAL, "the candidates are not all those of this collection");
     if (status == TWIN_OK)
         status = search(&decision, &counts, error);
     if (status == TWIN_OK) {
@@ -345,19 +337,18 @@ static twin_status match(twin_matches *out, const twin_collection *collection, t
     return status;
 }
 
-twin_status twin_dedup_match(twin_matches **out, const twin_collection *collection, twin_candidates *candidates,
-                             const twin_dedup_options *options, twin_part part, twin_error *error)
+twin_status twin__step_match(twin_matches **out, const twin_collection *collection,
+                             struct twin__step_candidates *candidates, const twin_dedup_options *options,
+                             twin_part part, twin_error *error)
 {
-    if (!out)
-        return twin__fail_null(error, "out");
     *out = calloc(1, sizeof **out);
     if (!*out)
         return twin__fail_memory(error);
     struct twin__watch watch;
-    twin__watch_begin(&watch, options ? options->search.progress : (twin_progress){ 0 }, &twin__stage_pairing);
+    twin__watch_begin(&watch, options->search.progress, &twin__stage_pairing);
     twin_status status = twin__watch_end(&watch, match(*out, collection, candidates, options, part, error), error);
     if (status != TWIN_OK) {
-        twin_matches_free(*out);
+        twin__step_matches_free(*out);
         *out = NULL;
     }
     return status;
@@ -366,8 +357,6 @@ twin_status twin_dedup_match(twin_matches **out, const twin_collection *collecti
 static twin_status decide_by(twin_dedup **out, const twin_collection *collection, const twin_matches *matches,
                              const twin_dedup_options *options, twin_error *error)
 {
-    if (!out || !collection || !matches || !options)
-        return twin__fail_null(error, !out ? "out" : !collection ? "collection" : !matches ? "matches" : "options");
     twin_dedup_options complete = *options;
     struct twin__decision decision;
     twin_status status = decision_init(&decision, collection, &complete, error);
@@ -378,16 +367,15 @@ static twin_status decide_by(twin_dedup **out, const twin_collection *collection
     return status;
 }
 
-twin_status twin_dedup_decide(twin_dedup **out, const twin_collection *collection, const twin_matches *matches,
+twin_status twin__step_decide(twin_dedup **out, const twin_collection *collection, const twin_matches *matches,
                               const twin_dedup_options *options, twin_error *error)
 {
-    if (out)
-        *out = NULL;
     struct twin__watch watch;
-    twin__watch_begin(&watch, options ? options->search.progress : (twin_progress){ 0 }, &twin__stage_deciding);
+    *out = NULL;
+    twin__watch_begin(&watch, options->search.progress, &twin__stage_deciding);
     twin_status status = decide_by(out, collection, matches, options, error);
     status = twin__watch_end(&watch, status, error);
-    if (status != TWIN_OK && out) {
+    if (status != TWIN_OK) {
         twin_dedup_free(*out);
         *out = NULL;
     }

@@ -20,7 +20,7 @@ static void expand(twin_dedup *dedup, const struct twin__decision *decision)
         bool is_kept = best == i;
         dedup->keepers[i] = best;
         dedup->similarities[i] = kept == node ? 1 : dedup->similarities[node];
-        uint64_t bytes = twin_collection_position(decision->collection, (uint32_t)i).length;
+        uint64_t bytes = twin_collection_entry_of(decision->collection, (uint32_t)i).position.length;
         counts->documents++;
         counts->bytes += bytes;
         counts->kept_bytes += is_kept ? bytes : 0;

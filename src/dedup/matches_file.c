@@ -14,15 +14,10 @@ static const char MAGIC[] = "TWINPRS2";
 
 enum { MOST_FIELD = 4096 }; /* bytes */
 
-twin_status twin_dedup_write_matches(const twin_matches *matches, const twin_collection *collection,
+twin_status twin__step_write_matches(const twin_matches *matches, const twin_collection *collection,
                                      const twin_dedup_options *rule, twin_part part, twin_sink sink,
                                      twin_error *error)
 {
-    if (!matches || !collection || !rule || !sink.write)
-        return twin__fail_null(error, !matches      ? "matches"
-                                      : !collection ? "collection"
-                                      : !rule       ? "rule"
-                                                    : "sink.write");
     struct twin__step_files kind = { .magic = MAGIC };
     struct twin__checked_stream stream;
     twin_status status = twin__check_reserved(error, rule->reserved, "dedup");
@@ -121,29 +116,21 @@ static twin_status read_all(twin_matches *out, twin_dedup_options *rule, twin_bu
     return status;
 }
 
-twin_status twin_dedup_read_matches(twin_matches **out, twin_dedup_options *rule, twin_buffer *field,
+twin_status twin__step_read_matches(twin_matches **out, twin_dedup_options *rule, twin_buffer *field,
                                     const twin_collection *collection, twin_saved_files saved, twin_error *error)
 {
-    if (out)
-        *out = NULL;
-    if (!out || !rule || !field || !collection || !saved.sources || !saved.count)
-        return twin__fail_null(error, !out          ? "out"
-                                      : !rule       ? "rule"
-                                      : !field      ? "field"
-                                      : !collection ? "collection"
-                                                    : "saved.sources");
     *out = calloc(1, sizeof **out);
     if (!*out)
         return twin__fail_memory(error);
     twin_status status = read_all(*out, rule, field, collection, saved, error);
     if (status != TWIN_OK) {
-        twin_matches_free(*out);
+        twin__step_matches_free(*out);
         *out = NULL;
     }
     return status;
 }
 
-void twin_matches_free(twin_matches *matches)
+void twin__step_matches_free(twin_matches *matches)
 {
     twin__matches_clear(matches);
     free(matches);

@@ -54,7 +54,7 @@ static twin_status take_field(struct twin__key *key, struct keys *keys, const tw
                               twin_error *error)
 {
     twin_text value;
-    twin_status status = twin__input_field(&value, twin_collection_input(keys->collection), &keys->rooms[worker],
+    twin_status status = twin__input_field(&value, twin__collection_input(keys->collection), &keys->rooms[worker],
                                            document, keys->preference.field, error);
     if (status != TWIN_OK || !value.bytes)
         return status;
@@ -78,7 +78,7 @@ static twin_status make_key(struct twin__key *key, struct keys *keys, int worker
     if (status != TWIN_OK)
         return status;
     key->digest = twin_hash_digest(plain, document.text.bytes, document.text.length);
-    key->id = twin_collection_id(NULL, keys->collection, key->document);
+    key->id = twin_collection_entry_of(keys->collection, key->document).id;
     key->is_reversed = keys->preference.rule == TWIN_PREFER_MOST;
     if (keys->preference.field)
         return take_field(key, keys, &document, worker, error);

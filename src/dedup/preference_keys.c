@@ -155,7 +155,7 @@ static twin_status read_key(struct reader *reader, const struct twin__key_runs *
         return status;
     memcpy(&reader->key, reader->buffer + reader->at, sizeof reader->key);
     reader->at += sizeof reader->key;
-    reader->key.id = twin_collection_id(NULL, collection, reader->key.document);
+    reader->key.id = twin_collection_entry_of(collection, reader->key.document).id;
     if (!reader->key.field.bytes)
         return TWIN_OK;
     status = fill_buffer(reader, runs, reader->key.field.length, error);

@@ -37,12 +37,6 @@ size_t twin_shard_gate(const twin_scheme *scheme)
     return complete(&whole, scheme, NULL) == TWIN_OK ? twin__gate_least(whole.threshold, whole.minhash.slots) : 0;
 }
 
-size_t twin_shard_sketch_bytes(const twin_scheme *scheme)
-{
-    twin_scheme whole;
-    return complete(&whole, scheme, NULL) == TWIN_OK ? (whole.minhash.slots + 1) / 2 : 0;
-}
-
 void twin_shard_sketch(unsigned char *out, const uint32_t *signature, const twin_scheme *scheme)
 {
     twin_scheme whole;
@@ -236,22 +230,22 @@ twin_status twin_unions_add(twin_unions *unions, const uint64_t *a, const uint64
     return TWIN_OK;
 }
 
-size_t twin_unions_count(const twin_unions *unions)
+twin_status twin_unions_list(uint64_t *documents, uint64_t *groups, size_t *count, twin_unions *unions)
 {
-    return unions ? unions->numbers.count : 0;
-}
-
-twin_status twin_unions_list(uint64_t *documents, uint64_t *groups, twin_unions *unions)
-{
-    size_t count = twin_unions_count(unions), slot;
-    if (!unions || (count && (!documents || !groups)))
-        return twin__fail_null(NULL, !unions ? "unions" : !documents ? "documents" : "groups");
-    if (count == 0)
+    if (!unions || !count)
+        return twin__fail_null(NULL, unions ? "count" : "unions");
+    size_t room = *count, all = unions->numbers.count, slot;
+    *count = all;
+    if (room == 0 || all == 0)
         return TWIN_OK;
-    for (size_t i = 0; i < count; i++)
+    if (!documents || !groups)
+        return twin__fail_null(NULL, documents ? "groups" : "documents");
+    if (room < all)
+        return twin__fail(NULL, TWIN_EINVAL, "there is room for %zu documents, and there are %zu", room, all);
+    for (size_t i = 0; i < all; i++)
         documents[i] = document_of(unions, (uint32_t)i);
-    twin__sort(documents, count, groups, count); /* whose room is not used yet */
-    for (size_t i = 0; i < count; i++) {
+    twin__sort(documents, all, groups, all); /* whose room is not used yet */
+    for (size_t i = 0; i < all; i++) {
         uint32_t number = twin__item_find(&unions->numbers, twin__mix(documents[i]), &slot) - 1;
         groups[i] = document_of(unions, twin__union_root(unions->above, number));
     }

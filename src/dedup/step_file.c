@@ -79,6 +79,69 @@ twin_status twin__step_read_all(twin_saved_files saved, const struct twin__step_
         *saved.failed = at;
     if (status == TWIN_OK)
         status = check_all_seen(&parts, error);
+    if (status == TWIN_OK && saved.failed)
+        *saved.failed = SIZE_MAX;
     free(parts.seen);
+    return status;
+}
+
+/* ---- the steps ---- */
+
+twin_status twin_dedup_write_candidates(const twin_collection *collection, twin_similar_options options,
+                                        twin_part part, twin_sink sink, twin_error *error)
+{
+    struct twin__step_candidates *candidates;
+    if (!sink.write)
+        return twin__fail_null(error, "sink.write");
+    twin_status status = twin__step_candidates_find(&candidates, collection, options, part, error);
+    if (status == TWIN_OK)
+        status = twin__step_candidates_write(candidates, sink, error);
+    twin__step_candidates_free(candidates);
+    return status;
+}
+
+twin_status twin_dedup_write_matches(const twin_collection *collection, twin_saved_files saved,
+                                     const twin_dedup_options *options, twin_part part, twin_sink sink,
+                                     twin_error *error)
+{
+    struct twin__step_candidates *candidates = NULL;
+    twin_matches *matches = NULL;
+    if (!collection || !options || !sink.write)
+        return twin__fail_null(error, !collection ? "collection" : options ? "sink.write" : "options");
+    twin_status status = twin__step_check(collection, options, error);
+    if (status == TWIN_OK)
+        status = twin__step_candidates_read(&candidates, collection, saved, error);
+    if (status == TWIN_OK)
+        status = twin__step_match(&matches, collection, candidates, options, part, error);
+    twin__step_candidates_free(candidates);
+    if (status == TWIN_OK)
+        status = twin__step_write_matches(matches, collection, options, part, sink, error);
+    twin__step_matches_free(matches);
+    return status;
+}
+
+twin_status twin_dedup_decide(twin_dedup **out, const twin_collection *collection, twin_saved_files saved,
+                              const twin_dedup_options *options, twin_error *error)
+{
+    twin_matches *matches = NULL;
+    twin_dedup_options rule, complete;
+    twin_buffer field = { 0 };
+    if (out)
+        *out = NULL;
+    if (!out || !options || !collection || !saved.sources)
+        return twin__fail_null(error, !out          ? "out"
+                                      : !options    ? "options"
+                                      : !collection ? "collection"
+                                                    : "saved.sources");
+    twin_status status = twin__step_read_matches(&matches, &rule, &field, collection, saved, error);
+    if (status == TWIN_OK) {
+        complete = *options;
+        complete.preference = rule.preference;
+        complete.field = rule.field;
+        complete.chain = rule.chain;
+        status = twin__step_decide(out, collection, matches, &complete, error);
+    }
+    twin__step_matches_free(matches);
+    twin_buffer_clear(&field);
     return status;
 }

@@ -24,7 +24,7 @@ struct audit {
 static bool may_be_near(const struct audit *audit, uint32_t a, uint32_t b)
 {
     const twin_collection *collection = audit->base.collection;
-    size_t x = twin_collection_size(collection, a), y = twin_collection_size(collection, b);
+    size_t x = twin_collection_entry_of(collection, a).size, y = twin_collection_entry_of(collection, b).size;
     return twin__edit_join_reach(audit->options, x < y ? x : y) >= (x < y ? y : x);
 }
 

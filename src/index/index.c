@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/enum_names.h"
 #include "base/error.h"
 #include "base/stages.h"
 #include "index/blocks.h"
@@ -27,27 +26,6 @@ static const struct twin__store_table tables[TWIN__INDEX_TABLES] = {
 };
 static const char *const names[] = { [TWIN__INDEX_META_FORMAT] = "format", [TWIN__INDEX_META_COUNTS] = "counts" };
 const struct twin__store_schema twin__index_schema = { "an index", tables, TWIN__INDEX_TABLES, names };
-
-static const char *const keep_names[] = {
-    [TWIN_KEEP_SETS] = "sets",
-    [TWIN_KEEP_TEXT] = "text",
-    [TWIN_KEEP_NONE] = "none",
-};
-enum { KEEPS = sizeof keep_names / sizeof keep_names[0] };
-
-const char *twin_keep_name(twin_keep keep)
-{
-    return (unsigned)keep < KEEPS ? keep_names[keep] : "";
-}
-
-twin_status twin_keep_from_name(twin_keep *out, const char *name)
-{
-    int keep = twin__enum_from_name(out, "way to keep documents", name, keep_names, KEEPS);
-    if (keep < 0)
-        return TWIN_EINVAL;
-    *out = (twin_keep)keep;
-    return TWIN_OK;
-}
 
 twin_status twin__index_fail_damaged(twin_error *error, const twin_index *index, const char *what)
 {

@@ -64,7 +64,9 @@ static twin_status ingest_set(const struct twin__index_ingest_options *options, 
     if (status != TWIN_OK)
         return status;
     twin_index_document given = { .items = set.items, .item_count = set.count };
-    given.id = twin_collection_id(&given.id_is_number, collection, number);
+    twin_collection_entry entry = twin_collection_entry_of(collection, number);
+    given.id = entry.id;
+    given.id_is_number = entry.id_is_number;
     options->begin(options->context, 0);
     twin_error failure = { 0 };
     uint64_t ill_formed = 0; /* sets have no text */

@@ -268,10 +268,8 @@ size_t twin_input_chunks(const twin_input *input)
 
 /* The last source that begins at or before the chunk; those without chunks begin where the next
  * one does. */
-uint32_t twin_input_chunk_source(const twin_input *input, size_t chunk)
+static uint32_t source_of_chunk(const twin_input *input, size_t chunk)
 {
-    if (!input)
-        return 0;
     size_t low = 0, high = input->count;
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
@@ -283,12 +281,13 @@ uint32_t twin_input_chunk_source(const twin_input *input, size_t chunk)
     return (uint32_t)low;
 }
 
-uint64_t twin_input_chunk_size(const twin_input *input, size_t chunk)
+twin_input_chunk twin_input_chunk_of(const twin_input *input, size_t chunk)
 {
     if (!input || chunk >= input->chunks)
-        return 0;
-    const struct twin__source *source = input->sources[twin_input_chunk_source(input, chunk)];
-    return source->kind->chunk_size(source, chunk - source->first_chunk);
+        return (twin_input_chunk){ 0 };
+    uint32_t number = source_of_chunk(input, chunk);
+    const struct twin__source *source = input->sources[number];
+    return (twin_input_chunk){ source->kind->chunk_size(source, chunk - source->first_chunk), number };
 }
 
 size_t twin_input_sources(const twin_input *input)
@@ -336,7 +335,7 @@ twin_status twin__input_read(uint64_t *lines, const twin_input *input, twin_read
                                                           : "visitor.problem");
     if (chunk >= input->chunks)
         return twin__fail(error, TWIN_EINVAL, "there is no chunk %zu: there are %zu", chunk, input->chunks);
-    const struct twin__source *source = input->sources[twin_input_chunk_source(input, chunk)];
+    const struct twin__source *source = input->sources[source_of_chunk(input, chunk)];
     struct twin__chunk reading = { .number = chunk - source->first_chunk,
                                    .buffers = buffers,
                                    .visitor = visitor,

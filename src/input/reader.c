@@ -194,12 +194,12 @@ static void collect_chunk(void *context, size_t chunk, int number)
     const struct twin__reader_options *options = reader->options;
     if (reader->status != TWIN_OK)
         return;
-    uint32_t source = twin_input_chunk_source(options->input, chunk);
+    uint32_t source = twin_input_chunk_of(options->input, chunk).source;
     if (source != reader->source)
         reader->lines = 0;
     reader->source = source;
     reader->status = collect(reader, &reader->workers[number]);
-    reader->done += twin_input_chunk_size(options->input, chunk);
+    reader->done += twin_input_chunk_of(options->input, chunk).size;
     twin_status stopped = twin__report(options->stage, reader->done, reader->total);
     if (reader->status == TWIN_OK && stopped != TWIN_OK)
         reader->status = twin__fail_status(&reader->error, stopped);
@@ -246,7 +246,7 @@ twin_status twin__read_input(struct twin__read_counts *counts, const struct twin
     }
     size_t chunks = twin_input_chunks(options->input);
     for (size_t chunk = 0; chunk < chunks; chunk++)
-        reader.total += twin_input_chunk_size(options->input, chunk);
+        reader.total += twin_input_chunk_of(options->input, chunk).size;
     twin__exec_in_order(options->exec, chunks, read_chunk, collect_chunk, &reader);
     twin_status status = report_progress(&reader, error);
     if (counts)

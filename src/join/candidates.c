@@ -150,7 +150,7 @@ static twin_status search_bands(struct twin__pairs *out, uint64_t *seen, struct 
     struct twin__band_visits visits = { .pair = pass_gate,
                                         .bucket = search->finder || search->outside ? take_bucket : NULL,
                                         .least = TWIN__LARGE_BUCKET,
-                                        .least_equal = search->gate->least,
+                                        .least_equal = twin__switched_off.bucket_bits ? 0 : search->gate->least,
                                         .passed_over = count_passed_over,
                                         .within = search->within,
                                         .split = search->provider->split,

@@ -197,7 +197,7 @@ static uint64_t possible_colours(const struct twin__containment *join, size_t ra
     uint64_t all = 0, first_side = UINT64_MAX >> TWIN__COLOURS / 2;
     size_t needed = twin__containment_needed(join, twin__containment_size(join, rank));
     for (unsigned c = 0; c < TWIN__COLOURS; c++)
-        all |= (uint64_t)(has[c] >= needed) << c;
+        all |= (uint64_t)(has[c] >= needed || twin__switched_off.colours) << c;
     if (split)
         all &= twin__containment_document(join, rank) < split ? ~first_side : first_side;
     return all;
@@ -297,7 +297,7 @@ static twin_status add_member(struct worker *worker, const struct twin__prober *
     if (may_lack < needed)
         return TWIN_OK;
     may_lack -= needed;
-    taken->set.listed = may_lack < count ? probe_count(worker, may_lack + 1) : 0;
+    taken->set.listed = twin__switched_off.probes ? count : may_lack < count ? probe_count(worker, may_lack + 1) : 0;
     bool is_cheap = count - taken->set.listed <= taken->set.frequent;
     taken->set.rare_count = is_cheap ? count : taken->set.listed;
     taken->set.unknown = count - taken->set.rare_count;

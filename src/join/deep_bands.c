@@ -98,9 +98,10 @@ static bool has_planned_rows(const twin_similar_options *options, const struct t
 {
     twin_plan planned = { 0 }, plan = options->bands.plan;
     twin_plan_point accept = { options->threshold, TWIN_SCHEME_RECALL };
-    return plan.rows == 1 && options->verify != TWIN_VERIFY_NONE && options->bands.buckets == 0 &&
-           gate->slots <= MOST_SLOTS && twin_plan_from_slots(&planned, accept, gate->slots) == TWIN_OK &&
-           planned.rows == 1 && planned.bands == plan.bands;
+    return !twin__switched_off.drawn_bands && plan.rows == 1 && options->verify != TWIN_VERIFY_NONE &&
+           options->bands.buckets == 0 && gate->slots <= MOST_SLOTS &&
+           twin_plan_from_slots(&planned, accept, gate->slots) == TWIN_OK && planned.rows == 1 &&
+           planned.bands == plan.bands;
 }
 
 twin_status twin__listing_init(struct twin__listing *out, const struct twin__gate *gate,
@@ -181,7 +182,7 @@ void twin__deep_plans_choose(struct twin__groups *groups, const struct twin__pro
                              const struct twin__gate *gate, const twin_similar_options *options)
 {
     struct twin__deep_plans plans = { 0 };
-    if (gate->least == 0 || gate->slots > MOST_SLOTS)
+    if (gate->least == 0 || gate->slots > MOST_SLOTS || twin__switched_off.deep_bands)
         return;
     for (size_t i = 0; i < groups->count; i++) {
         struct twin__group *group = &groups->items[i];

@@ -27,6 +27,8 @@
 #include "join/similar_private.h"
 #include "join/verify.h"
 
+struct twin__join_switches twin__switched_off;
+
 twin_status twin__engine_accepts(const twin_similar_options *options, twin_error *error)
 {
     if ((unsigned)options->method > TWIN_METHOD_FOREST || (unsigned)options->verify > TWIN_VERIFY_NONE)
@@ -101,7 +103,8 @@ static bool may_join_groups(const struct run *run)
 {
     const twin_similar_options *options = run->options;
     bool estimates = options->verify == TWIN_VERIFY_ESTIMATE && !run->deciding && run->gate.least > 0;
-    return options->measure == TWIN_JACCARD && (options->verify == TWIN_VERIFY_EXACT || estimates);
+    return options->measure == TWIN_JACCARD && (options->verify == TWIN_VERIFY_EXACT || estimates) &&
+           !twin__switched_off.large_buckets;
 }
 
 /* Where memory is limited, a sixteenth of it is for pairs while they are listed: as much again to write them, and a few
@@ -318,7 +321,7 @@ static twin_status drop_contained(struct twin__remaining *out, struct twin__join
                                               .remaining = out };
     out->documents = malloc((signatures.count + 1) * sizeof *out->documents);
     twin_status status = groups.documents && out->documents ? TWIN_OK : twin__fail_memory(error);
-    bool all_remain = is_few_and_large(run->provider);
+    bool all_remain = is_few_and_large(run->provider) || twin__switched_off.contained_first;
     if (status == TWIN_OK && signatures.count)
         memcpy(all_remain ? out->documents : groups.documents, signatures.documents,
                signatures.count * sizeof *groups.documents);

@@ -31,7 +31,7 @@ struct twin__gate twin__gate_make(twin_measure measure, double threshold, twin_v
         return gate;
     if (verify == TWIN_VERIFY_ESTIMATE)
         gate.least = twin__gate_least_estimated(threshold, slots);
-    else
+    else if (!twin__switched_off.gate)
         gate.least = twin__gate_least(threshold, slots);
     return gate;
 }

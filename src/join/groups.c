@@ -41,7 +41,7 @@ twin_status twin__group_finder_init(struct twin__group_finder *out, const struct
     *out = (struct twin__group_finder){ .provider = provider,
                                         .gate = gate,
                                         .plan = plan,
-                                        .only_dense = plan.rows == 1,
+                                        .only_dense = plan.rows == 1 || twin__switched_off.loose_groups,
                                         .lock = PTHREAD_MUTEX_INITIALIZER };
     out->loose = make_singles(provider->count);
     out->dense = make_singles(provider->count);
@@ -203,8 +203,6 @@ twin_status twin__groups_list(struct twin__groups *out, uint32_t *of, size_t doc
 
 /* ---- the choice ---- */
 
-enum twin__group_way twin__group_way = TWIN__WAY_COUNTED;
-
 /* How many other sets of the sample have each posting that the index would look at for one set: frequent items are bits
  * there, and of the rare ones as many may be left out as a similar set must share, those with the longest lists. */
 static double count_postings(const struct twin__set_sample *sample, const uint64_t *sorted, size_t set,
@@ -280,9 +278,11 @@ twin_status twin__group_is_for_index(bool *out, const struct twin__provider *pro
     double listing = group->meetings / documents + PER_COMPARISON * passing;
     struct looks index = { 0 };
     *out = group->count <= SMALL ? passing > 1 : listing > LEAST_PER_DOCUMENT;
-    if (twin__group_way != TWIN__WAY_COUNTED)
-        *out = twin__group_way == TWIN__WAY_JOINED;
-    if (!*out || group->count <= SMALL || twin__group_way != TWIN__WAY_COUNTED)
+    if (twin__switched_off.groups) {
+        *out = twin__switched_off.groups == TWIN__GROUPS_JOINED;
+        return TWIN_OK;
+    }
+    if (!*out || group->count <= SMALL)
         return TWIN_OK;
     struct twin__set_source source = { provider, groups->documents + group->begin, group->count, 0 };
     twin_status status = index_looks(&index, &source, threshold, error);

@@ -81,10 +81,6 @@ size_t twin__groups_find(const struct twin__groups *groups, uint32_t first);
 twin_status twin__groups_list(struct twin__groups *out, uint32_t *of, size_t documents,
                               const struct twin__large_bucket *buckets, size_t bucket_count, bool dense);
 
-/* Tests alone change it, to see that both ways find the same: every group is joined, or none. */
-enum twin__group_way { TWIN__WAY_COUNTED, TWIN__WAY_JOINED, TWIN__WAY_LISTED };
-extern enum twin__group_way twin__group_way;
-
 /* Whether joining a group exactly (set_join.h) takes less work than listing its pairs. The work is counted on
  * samples: neither time nor threads enter. A failure also fills `error`. */
 twin_status twin__group_is_for_index(bool *out, const struct twin__provider *provider,

@@ -358,7 +358,7 @@ static bool choose_frequent(struct twin__frequent_items *out, struct twin__set_s
     for (size_t begin = 0, end; begin < sample->count; begin = end) {
         for (end = begin + 1; end < sample->count && sample->items[end] == sample->items[begin]; end++)
             ;
-        if (end - begin >= least)
+        if (end - begin >= least && !twin__switched_off.frequent_items)
             sample->items[kept++] = sample->items[begin];
         else
             rare += end - begin;

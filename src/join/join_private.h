@@ -16,6 +16,31 @@ enum twin__join_mode {
     TWIN__JOIN_CONNECT, /* pairs that connect components, and no others */
 };
 
+/* ---- switches ---- */
+
+/* For tests alone, which see that each mechanism changes how long the join takes and not what it finds. {0}: as usual; a
+ * mechanism that is true is left out, and what it replaces or avoids is done instead. Each is read in one place. */
+struct twin__join_switches {
+    enum { TWIN__GROUPS_CHOSEN, TWIN__GROUPS_JOINED, TWIN__GROUPS_LISTED } groups; /* that there are (groups.c) */
+    bool large_buckets;           /* are made groups: with pairs alone there is none (engine.c) */
+    bool loose_groups;            /* beside dense ones (groups.c) */
+    bool deep_bands, drawn_bands; /* of a group; of all documents at low thresholds (deep_bands.c) */
+    bool bucket_bits;             /* pass over pairs with too few equal slots (candidates.c) */
+    bool gate;                    /* before the exact comparison (gate.c) */
+    bool rounds;                  /* of pairs that may make others needless (pair_rounds.c) */
+    bool dense_pairs;             /* are compared by the index of sets (verify.c) */
+    bool tile_cache, item_tables; /* verify_tiles.c */
+    bool frequent_items;          /* are bits; all are listed (items.c) */
+    /* set_index.c: bounds on what is compared; and only as many posting lists as are enough, the shorter. */
+    bool block_bits, regions, top_surpluses, margin, hits, short_lists;
+    bool single_items;  /* are left out after the first phase (set_batch.c) */
+    bool small_batches; /* while a group may become connected (set_join.c) */
+    bool bound;         /* on comparisons in vain (set_join.c) */
+    /* By containment (engine.c, containment_probes.c); probes, not all items. */
+    bool contained_first, colours, probes;
+};
+extern struct twin__join_switches twin__switched_off;
+
 /* ---- documents of a provider ---- */
 
 /* Whether the pair is wanted. */

@@ -130,7 +130,8 @@ static twin_status compare_list(struct rounds *rounds, struct twin__pairs *pairs
     if (mode == TWIN__JOIN_CONNECT && !twin__sort_many_numbers(pairs->items, pairs->count))
         return twin__fail_memory(error);
     drop_unneeded(pairs, 0, rounds);
-    for (int round = mode == TWIN__JOIN_ALL ? ROUNDS : 0; pairs->count && status == TWIN_OK; round++) {
+    for (int round = mode == TWIN__JOIN_ALL || twin__switched_off.rounds ? ROUNDS : 0;
+         pairs->count && status == TWIN_OK; round++) {
         size_t count = round < ROUNDS ? choose_pairs(rounds, pairs) : pairs->count;
         status = compare_round(rounds, pairs, count, round < ROUNDS, error);
         drop_unneeded(pairs, count, rounds);

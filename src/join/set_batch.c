@@ -99,7 +99,9 @@ static twin_status fetch_divided(struct twin__join_slot *slot, struct twin__join
     size_t found = worker->marks.found, count = missed->count;
     memcpy(rare, missed->items, count * sizeof *rare);
     slot->set = (struct twin__divided_set){ .size = found + count, .frequent = found };
-    slot->set.rare_count = group->is_counted ? twin__items_drop_single(rare, count, &state->known) : count;
+    slot->set.rare_count = group->is_counted && !twin__switched_off.single_items
+                               ? twin__items_drop_single(rare, count, &state->known)
+                               : count;
     slot->set.listed = slot->set.rare_count;
     slot->worker = number;
     slot->at = worker->count;

@@ -425,13 +425,14 @@ static void meet_contained(struct search *search, size_t classes[CLASSES])
 static void meet(struct search *search, size_t classes[CLASSES])
 {
     enum { SIZE_PER_HIT = 32, MOST_HITS = 16 };
-    size_t hits = 1 + search->query.set.size / SIZE_PER_HIT;
+    size_t hits = 1 + (twin__switched_off.hits ? 0 : search->query.set.size / SIZE_PER_HIT);
     if (search->needed > search->known)
         return;
     hits = hits < MOST_HITS ? hits : MOST_HITS;
     hits = hits < search->needed ? hits : search->needed;
     search->least_hits = search->most_hits = (unsigned)hits;
-    for (size_t class = 0, left = search->known - search->needed + hits; class < CLASSES; class ++) {
+    size_t left = twin__switched_off.short_lists ? search->known : search->known - search->needed + hits;
+    for (size_t class = 0; class < CLASSES; class ++) {
         classes[class] = classes[class] < left ? classes[class] : left; /* so many of it are looked at */
         left -= classes[class];
     }
@@ -551,6 +552,8 @@ static bool has_enough(const struct search *search, size_t block)
 {
     const struct twin__set_index *index = search->index;
     size_t words = index->frequent.words;
+    if (twin__switched_off.block_bits)
+        return true;
     size_t common = twin__kernels()->common_bits(search->query.set.bits, index->block_bits + block * words, words);
     if (index->measure == TWIN_CONTAINMENT)
         return search->least_surplus == -INFINITY || (double)common + index->most_surplus[block] >= 0;
@@ -577,7 +580,8 @@ static size_t search_region(double *similarity, struct search *search, size_t re
 static size_t choose_margin(const struct search *search, const size_t classes[CLASSES])
 {
     enum { SIZE_PER_MARGIN = 64, MEMBERS_PER_STEP = 16 };
-    size_t most = 1 + search->query.set.size / SIZE_PER_MARGIN, allowed = search->index->count / MEMBERS_PER_STEP;
+    size_t most = 1 + (twin__switched_off.margin ? 0 : search->query.set.size / SIZE_PER_MARGIN),
+           allowed = search->index->count / MEMBERS_PER_STEP;
     size_t steps = 0, taken = 0;
     for (size_t class = 0; class < CLASSES; class ++) {
         size_t length = (size_t)2 << class, fit = (allowed - steps) / length; /* at most so long */
@@ -600,7 +604,9 @@ static void set_bounds(struct search *search, const size_t classes[CLASSES])
     search->least_hits = UINT_MAX;
     search->needed = margin;
     search->least_surplus = index->share * size - (double)(margin - 1) - 1e-6;
-    if (most < search->least_surplus) { /* few members have as much: compare those that have more than the others */
+    if (most < search->least_surplus &&
+        !twin__switched_off
+             .top_surpluses) { /* few members have as much: compare those that have more than the others */
         search->least_surplus = nextafter(most, INFINITY);
         search->needed = (size_t)fmin(ceil(index->share * size - most - 1e-6), size + 1);
     }
@@ -646,7 +652,8 @@ static size_t next_similar(double *similarity, struct search *search)
     const struct twin__set_index *index = search->index;
     size_t found = index->count, end = search->query.end;
     for (size_t region = search->query.begin / REGION; region * REGION < end && found == index->count; region++)
-        if (search->scratch->is_region_hit[region] || index->region_surplus[region] >= search->least_surplus)
+        if (search->scratch->is_region_hit[region] || index->region_surplus[region] >= search->least_surplus ||
+            twin__switched_off.regions)
             found = search_region(similarity, search, region);
     return found;
 }

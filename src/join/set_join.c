@@ -371,7 +371,8 @@ static twin_status join_phase(struct twin__join_state *state, size_t *added, twi
     twin_status status = TWIN_OK;
     for (size_t next = 0; next < state->todo_count && status == TWIN_OK;) {
         bool connecting = twin__is_connecting(state, state->todo[next]);
-        next = twin__batch_take(state, next, connecting ? most : TWIN__SET_BATCH);
+        next =
+            twin__batch_take(state, next, connecting && !twin__switched_off.small_batches ? most : TWIN__SET_BATCH);
         most = !connecting ? FEWEST : 2 * most < TWIN__SET_BATCH ? 2 * most : TWIN__SET_BATCH;
         status = twin__batch_divide(state, false, error);
         if (status == TWIN_OK)
@@ -495,7 +496,7 @@ static bool state_init(struct twin__join_state *state)
     const struct twin__groups *groups = state->groups_listed;
     state->group_of = malloc((count + 1) * sizeof *state->group_of);
     state->decisions = calloc(count + 1, sizeof *state->decisions);
-    bool is_bounded = state->options->measure == TWIN_JACCARD;
+    bool is_bounded = state->options->measure == TWIN_JACCARD && !twin__switched_off.bound;
     state->in_vain = is_bounded ? calloc(count + 1, sizeof *state->in_vain) : NULL;
     state->todo = calloc(count + 1, sizeof *state->todo);
     state->by_group = groups->documents;

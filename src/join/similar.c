@@ -126,7 +126,8 @@ size_t twin__similar_matches(const twin_match **out, const twin_similar *similar
 twin_match twin__packed_match(uint64_t pair, const twin_collection *collection)
 {
     uint32_t a = twin__packed_a(pair), b = twin__packed_b(pair);
-    size_t total = (size_t)twin_collection_size(collection, a) + twin_collection_size(collection, b);
+    size_t total =
+        (size_t)twin_collection_entry_of(collection, a).size + twin_collection_entry_of(collection, b).size;
     return (twin_match){ a, b, twin__edit_ratio_of(twin__packed_indels(pair), total) };
 }
 

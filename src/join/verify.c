@@ -248,7 +248,7 @@ twin_status twin__verify_pairs(twin_matches *out, const struct twin__provider *p
         return TWIN_OK;
     const struct twin__set_rule *rule = options.comparison.sets;
     twin_status status = find_components(&components, &verification, pairs) ? TWIN_OK : twin__fail_memory(error);
-    if (status == TWIN_OK && rule && rule->measure == TWIN_JACCARD)
+    if (status == TWIN_OK && rule && rule->measure == TWIN_JACCARD && !twin__switched_off.dense_pairs)
         status = find_dense(&components, &verification, error);
     if (status == TWIN_OK && !divide_pairs(&divided, &components, pairs))
         status = twin__fail_memory(error);

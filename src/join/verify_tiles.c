@@ -75,7 +75,7 @@ struct tiles {
 
 static bool holds(const struct cached *cached, uint32_t rank)
 {
-    return cached->filled && cached->rank == rank;
+    return cached->filled && cached->rank == rank && !twin__switched_off.tile_cache;
 }
 
 static struct twin__content content_of(const struct cached *cached)
@@ -316,7 +316,8 @@ twin_status twin__verify_tiles(twin_matches *out, struct twin__verification *ver
     };
     if (pairs->count == 0)
         return TWIN_OK;
-    if (verification->options.comparison.sets && verification->provider->fetch_items) {
+    if (verification->options.comparison.sets && verification->provider->fetch_items &&
+        !twin__switched_off.item_tables) {
         tiles.fetch = verification->provider->fetch_items;
         tiles.by_table = true;
     }

@@ -6,9 +6,7 @@
 
 #include <stdatomic.h>
 
-#include "base/enum_names.h"
-
-static const char *const names[TWIN_CPU_LEVELS] = { "scalar", "avx2", "avx512", "neon" };
+#include "kernels/kernels.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -59,7 +57,7 @@ static twin_cpu find_best(void)
 #endif
 
 /* CPUID is kept: on a virtual machine it traps, which takes tens of microseconds. Two threads may both find it. */
-twin_cpu twin_cpu_best(void)
+twin_cpu twin__cpu_best(void)
 {
     static atomic_int known = -1;
     int best = atomic_load_explicit(&known, memory_order_relaxed);
@@ -68,18 +66,4 @@ twin_cpu twin_cpu_best(void)
         atomic_store_explicit(&known, best, memory_order_relaxed);
     }
     return (twin_cpu)best;
-}
-
-const char *twin_cpu_name(twin_cpu level)
-{
-    return (unsigned)level < TWIN_CPU_LEVELS ? names[level] : "";
-}
-
-twin_status twin_cpu_from_name(twin_cpu *out, const char *name)
-{
-    int level = twin__enum_from_name(out, "level", name, names, TWIN_CPU_LEVELS);
-    if (level < 0)
-        return TWIN_EINVAL;
-    *out = (twin_cpu)level;
-    return TWIN_OK;
 }

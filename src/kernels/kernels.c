@@ -52,7 +52,7 @@ twin_cpu twin_cpu_level(void)
 {
     const struct kernels *chosen = atomic_load_explicit(&twin__kernels_chosen, memory_order_relaxed);
     if (!chosen) {
-        chosen = &twin__kernels_of[twin_cpu_best()];
+        chosen = &twin__kernels_of[twin__cpu_best()];
         atomic_store_explicit(&twin__kernels_chosen, chosen, memory_order_relaxed);
     }
     return (twin_cpu)(chosen - twin__kernels_of);
@@ -61,7 +61,7 @@ twin_cpu twin_cpu_level(void)
 /* Levels of another architecture have no row. */
 static bool runs(twin_cpu level)
 {
-    return level <= twin_cpu_best() && twin__kernels_of[level].agree;
+    return level <= twin__cpu_best() && twin__kernels_of[level].agree;
 }
 
 twin_cpu twin__next_level(twin_cpu level)
@@ -77,7 +77,8 @@ twin_status twin_cpu_use(twin_cpu level)
     if ((unsigned)level >= TWIN_CPU_LEVELS)
         return twin__fail(NULL, TWIN_EINVAL, "unknown level %d", (int)level);
     if (!runs(level))
-        return twin__fail(NULL, TWIN_EUNSUPPORTED, "this machine cannot run level %s", twin_cpu_name(level));
+        return twin__fail(NULL, TWIN_EUNSUPPORTED, "this machine cannot run level %s",
+                          twin_name_of(TWIN_NAMES_CPU, level));
     atomic_store_explicit(&twin__kernels_chosen, &twin__kernels_of[level], memory_order_relaxed);
     return TWIN_OK;
 }

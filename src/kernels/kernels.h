@@ -11,6 +11,9 @@
 #include <stdint.h>
 #include <twinsift/exec.h>
 
+/* cpu.c: the best level of this machine. */
+twin_cpu twin__cpu_best(void);
+
 /* Index of the first byte of p[0..n) that is '"', '\\' or below 0x20; n when there is none. */
 typedef size_t twin__find_string_end_fn(const char *p, size_t n);
 

@@ -85,20 +85,6 @@ bool twin__has_step(const struct twin__model *model, twin_mail_step step)
     return !(model->options.without >> step & 1);
 }
 
-/* ---- names */
-
-static const char *const reason_names[] = {
-    [TWIN_MAIL_BY_NOTHING] = "nothing",
-    [TWIN_MAIL_BY_CONTENT] = "content",
-    [TWIN_MAIL_BY_SENDER] = "sender",
-    [TWIN_MAIL_BY_LOOKALIKE] = "lookalike",
-};
-
-const char *twin_mail_reason_name(twin_mail_reason reason)
-{
-    return (unsigned)reason < sizeof reason_names / sizeof reason_names[0] ? reason_names[reason] : "";
-}
-
 /* ---- the rules */
 
 /* What the rules look at. */

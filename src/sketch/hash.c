@@ -11,7 +11,6 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "base/enum_names.h"
 #include "base/error.h"
 #include "base/random.h"
 #include "kernels/kernels.h"
@@ -20,31 +19,9 @@
 #include "sketch/hash.h"
 #include "sketch/hash_farm.h"
 
-static const char *const family_names[] = {
-    [TWIN_HASH_XXH3] = "xxh3",
-    [TWIN_HASH_FARM] = "farm",
-    [TWIN_HASH_JENKINS] = "jenkins",
-    [TWIN_HASH_SIP] = "sip",
-};
-enum { FAMILIES = sizeof family_names / sizeof family_names[0] };
-
-const char *twin_hash_family_name(twin_hash_family family)
-{
-    return (unsigned)family < FAMILIES ? family_names[family] : "";
-}
-
-twin_status twin_hash_family_from_name(twin_hash_family *out, const char *name)
-{
-    int family = twin__enum_from_name(out, "hash family", name, family_names, FAMILIES);
-    if (family < 0)
-        return TWIN_EINVAL;
-    *out = (twin_hash_family)family;
-    return TWIN_OK;
-}
-
 twin_status twin_hash_available(twin_hash_family family)
 {
-    if ((unsigned)family >= FAMILIES)
+    if ((unsigned)family > TWIN_HASH_SIP)
         return twin__fail(NULL, TWIN_EINVAL, "unknown hash family %d", (int)family);
 #ifndef TWIN_FARMHASH
     if (family == TWIN_HASH_FARM)

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/enum_names.h"
 #include "base/error.h"
 #include "base/random.h"
 #include "kernels/kernels.h"
@@ -36,23 +35,6 @@ struct twin_minhash {
     uint32_t functions[];      /* memory of the two */
 };
 
-static const char *const sketch_names[] = { [TWIN_SKETCH_FAST] = "fast", [TWIN_SKETCH_CLASSIC] = "classic" };
-enum { SKETCHES = sizeof sketch_names / sizeof sketch_names[0] };
-
-const char *twin_sketch_name(twin_sketch sketch)
-{
-    return (unsigned)sketch < SKETCHES ? sketch_names[sketch] : "";
-}
-
-twin_status twin_sketch_from_name(twin_sketch *out, const char *name)
-{
-    int sketch = twin__enum_from_name(out, "sketch", name, sketch_names, SKETCHES);
-    if (sketch < 0)
-        return TWIN_EINVAL;
-    *out = (twin_sketch)sketch;
-    return TWIN_OK;
-}
-
 static void draw_functions(twin_minhash *hasher, uint64_t seed)
 {
     for (size_t i = 0; i < 3; i++)
@@ -72,7 +54,7 @@ twin_status twin__minhash_create(twin_minhash **out, twin_minhash_options option
     if (options.slots > TWIN_MINHASH_MAX_SLOTS)
         return twin__fail(NULL, TWIN_EINVAL, "slots must be 1 to %d, not %zu", (int)TWIN_MINHASH_MAX_SLOTS,
                           options.slots);
-    if ((unsigned)options.sketch >= SKETCHES)
+    if ((unsigned)options.sketch > TWIN_SKETCH_CLASSIC)
         return twin__fail(NULL, TWIN_EINVAL, "unknown sketch %d", (int)options.sketch);
     twin_status status = twin__check_reserved(NULL, options.reserved, "MinHash");
     if (status != TWIN_OK)

@@ -7,7 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/enum_names.h"
 #include "base/error.h"
 #include "sketch/hash.h"
 #include "sketch/shingle.h"
@@ -17,43 +16,6 @@ static const double DEFAULT_THRESHOLD = 0.8;
 
 /* Planning for similarity 1 would take one band of all rows, which a single unlucky slot defeats. */
 static const double HIGHEST_PLANNED = 0.9999;
-
-static const char *const measure_names[] = { [TWIN_JACCARD] = "jaccard", [TWIN_CONTAINMENT] = "containment" };
-static const char *const normal_names[] = {
-    [TWIN_NORMAL_FOLD] = "fold", [TWIN_NORMAL_CHECK] = "check", [TWIN_NORMAL_BYTES] = "bytes"
-};
-
-#define LENGTH(array) ((int)(sizeof(array) / sizeof(array)[0]))
-
-/* ---- names ---- */
-
-const char *twin_measure_name(twin_measure measure)
-{
-    return (unsigned)measure < LENGTH(measure_names) ? measure_names[measure] : "";
-}
-
-twin_status twin_measure_from_name(twin_measure *out, const char *name)
-{
-    int number = twin__enum_from_name(out, "measure", name, measure_names, LENGTH(measure_names));
-    if (number < 0)
-        return TWIN_EINVAL;
-    *out = (twin_measure)number;
-    return TWIN_OK;
-}
-
-const char *twin_normal_name(twin_normal normal)
-{
-    return (unsigned)normal < LENGTH(normal_names) ? normal_names[normal] : "";
-}
-
-twin_status twin_normal_from_name(twin_normal *out, const char *name)
-{
-    int number = twin__enum_from_name(out, "normalisation", name, normal_names, LENGTH(normal_names));
-    if (number < 0)
-        return TWIN_EINVAL;
-    *out = (twin_normal)number;
-    return TWIN_OK;
-}
 
 /* ---- defaults and completion ---- */
 
@@ -84,9 +46,9 @@ twin_scheme twin_scheme_default(void)
 
 static twin_status check_values(const twin_scheme *scheme, twin_error *error)
 {
-    if ((unsigned)scheme->normal >= LENGTH(normal_names))
+    if ((unsigned)scheme->normal > TWIN_NORMAL_BYTES)
         return twin__fail(error, TWIN_EINVAL, "unknown normalisation %d", (int)scheme->normal);
-    if ((unsigned)scheme->measure >= LENGTH(measure_names))
+    if ((unsigned)scheme->measure > TWIN_CONTAINMENT)
         return twin__fail(error, TWIN_EINVAL, "unknown measure %d", (int)scheme->measure);
     twin_status status = twin__check_reserved(error, scheme->reserved, "the scheme");
     if (status == TWIN_OK)
@@ -145,13 +107,6 @@ twin_status twin_scheme_complete(twin_scheme *scheme, twin_error *error)
     if (scheme->minhash.slots == 0)
         scheme->minhash.slots = slots_for(scheme);
     return complete_plan(scheme, error);
-}
-
-double twin_scheme_recall(const twin_scheme *scheme)
-{
-    if (!scheme)
-        return 0;
-    return twin_plan_probability(scheme->plan, scheme->measure == TWIN_CONTAINMENT ? 1 : scheme->threshold);
 }
 
 /* ---- comparison ---- */

@@ -41,12 +41,13 @@ static twin_status append_number(twin_buffer *out, double number)
 
 static twin_status write_normal(twin_buffer *out, const twin_scheme *scheme)
 {
-    return append_format(out, "%s", twin_normal_name(scheme->normal));
+    return append_format(out, "%s", twin_name_of(TWIN_NAMES_NORMAL, scheme->normal));
 }
 
 static twin_status write_shingle(twin_buffer *out, const twin_scheme *scheme)
 {
-    return append_format(out, "%s:%zu", twin_shingle_kind_name(scheme->shingle.kind), scheme->shingle.width);
+    return append_format(out, "%s:%zu", twin_name_of(TWIN_NAMES_SHINGLE_KIND, scheme->shingle.kind),
+                         scheme->shingle.width);
 }
 
 /* Stop words, separated by commas; a byte that would end a word or the field is written as %XX. */
@@ -71,12 +72,12 @@ static twin_status write_hash(twin_buffer *out, const twin_scheme *scheme)
     twin_hash hash = scheme->shingle.hash;
     if (hash.family == TWIN_HASH_SIP)
         return append_format(out, "sip:%016" PRIx64 "%016" PRIx64, hash.key[0], hash.key[1]);
-    return append_format(out, "%s:%" PRIu64, twin_hash_family_name(hash.family), hash.seed);
+    return append_format(out, "%s:%" PRIu64, twin_name_of(TWIN_NAMES_HASH_FAMILY, hash.family), hash.seed);
 }
 
 static twin_status write_sketch(twin_buffer *out, const twin_scheme *scheme)
 {
-    return append_format(out, "%s", twin_sketch_name(scheme->minhash.sketch));
+    return append_format(out, "%s", twin_name_of(TWIN_NAMES_SKETCH, scheme->minhash.sketch));
 }
 
 static twin_status write_slots(twin_buffer *out, const twin_scheme *scheme)
@@ -91,7 +92,7 @@ static twin_status write_seed(twin_buffer *out, const twin_scheme *scheme)
 
 static twin_status write_measure(twin_buffer *out, const twin_scheme *scheme)
 {
-    return append_format(out, "%s", twin_measure_name(scheme->measure));
+    return append_format(out, "%s", twin_name_of(TWIN_NAMES_MEASURE, scheme->measure));
 }
 
 static twin_status write_threshold(twin_buffer *out, const twin_scheme *scheme)
@@ -137,7 +138,9 @@ static bool read_size(size_t *out, const char *value)
 
 static bool read_normal(twin_scheme *out, const char *value)
 {
-    return twin_normal_from_name(&out->normal, value) == TWIN_OK;
+    int normal = twin_value_of(TWIN_NAMES_NORMAL, value);
+    out->normal = (twin_normal)normal;
+    return normal >= 0;
 }
 
 static bool read_shingle(twin_scheme *out, const char *value)
@@ -167,15 +170,19 @@ static bool read_hash(twin_scheme *out, const char *value)
     memcpy(family, value, (size_t)(colon - value));
     family[colon - value] = '\0';
     twin_hash *hash = &out->shingle.hash;
-    if (twin_hash_family_from_name(&hash->family, family) != TWIN_OK)
+    int number = twin_value_of(TWIN_NAMES_HASH_FAMILY, family);
+    if (number < 0)
         return false;
+    hash->family = (twin_hash_family)number;
     return hash->family == TWIN_HASH_SIP ? read_key(hash->key, colon + 1)
                                          : read_scheme_number(&hash->seed, colon + 1, 10);
 }
 
 static bool read_sketch(twin_scheme *out, const char *value)
 {
-    return twin_sketch_from_name(&out->minhash.sketch, value) == TWIN_OK;
+    int sketch = twin_value_of(TWIN_NAMES_SKETCH, value);
+    out->minhash.sketch = (twin_sketch)sketch;
+    return sketch >= 0;
 }
 
 static bool read_slots(twin_scheme *out, const char *value)
@@ -190,7 +197,9 @@ static bool read_seed(twin_scheme *out, const char *value)
 
 static bool read_measure(twin_scheme *out, const char *value)
 {
-    return twin_measure_from_name(&out->measure, value) == TWIN_OK;
+    int measure = twin_value_of(TWIN_NAMES_MEASURE, value);
+    out->measure = (twin_measure)measure;
+    return measure >= 0;
 }
 
 static bool read_threshold(twin_scheme *out, const char *value)

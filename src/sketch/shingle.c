@@ -43,14 +43,11 @@ struct twin_shingler {
     uint64_t stops[];  /* open addressing by the word's hash; 0 is an empty slot */
 };
 
-static const struct {
-    const char *name;
-    size_t default_width;
-} kinds[] = {
-    [TWIN_SHINGLE_AUTO] = { "auto", 9 }, [TWIN_SHINGLE_CHAR] = { "char", 9 }, [TWIN_SHINGLE_BYTE] = { "byte", 4 },
-    [TWIN_SHINGLE_WORD] = { "word", 3 }, [TWIN_SHINGLE_STOP] = { "stop", 3 }, [TWIN_SHINGLE_KMER] = { "kmer", 21 },
+static const size_t default_widths[] = {
+    [TWIN_SHINGLE_AUTO] = 9, [TWIN_SHINGLE_CHAR] = 9, [TWIN_SHINGLE_BYTE] = 4,
+    [TWIN_SHINGLE_WORD] = 3, [TWIN_SHINGLE_STOP] = 3, [TWIN_SHINGLE_KMER] = 21,
 };
-enum { KINDS = sizeof kinds / sizeof kinds[0] };
+enum { KINDS = sizeof default_widths / sizeof default_widths[0] };
 
 static twin_status fail_rule(const char *rule)
 {
@@ -59,14 +56,9 @@ static twin_status fail_rule(const char *rule)
                       (int)TWIN_SHINGLE_MAX_WIDTH);
 }
 
-const char *twin_shingle_kind_name(twin_shingle_kind kind)
-{
-    return (unsigned)kind < KINDS ? kinds[kind].name : "";
-}
-
 size_t twin__shingle_default_width(twin_shingle_kind kind)
 {
-    return (unsigned)kind < KINDS ? kinds[kind].default_width : 0;
+    return (unsigned)kind < KINDS ? default_widths[kind] : 0;
 }
 
 twin_status twin_shingle_parse(twin_shingle_options *out, const char *rule)
@@ -76,8 +68,9 @@ twin_status twin_shingle_parse(twin_shingle_options *out, const char *rule)
     if (strcmp(rule, "auto") == 0)
         rule = "auto:9";
     for (size_t i = 0; i < KINDS; i++) {
-        size_t length = strlen(kinds[i].name), width = 0;
-        if (strncmp(rule, kinds[i].name, length) != 0 || rule[length] != ':')
+        const char *name = twin_name_of(TWIN_NAMES_SHINGLE_KIND, (int)i);
+        size_t length = strlen(name), width = 0;
+        if (strncmp(rule, name, length) != 0 || rule[length] != ':')
             continue;
         const char *digit = rule + length + 1;
         for (; *digit >= '0' && *digit <= '9' && width <= TWIN_SHINGLE_MAX_WIDTH; digit++)

@@ -274,10 +274,10 @@ static void wrong_numbers_are_refused(void **state)
 static void executors_have_names(void **state)
 {
     (void)state;
-    assert_string_equal(twin_executor_name(TWIN_EXEC_SERIAL), "serial");
-    assert_string_equal(twin_executor_name(TWIN_EXEC_PTHREADS), "pthreads");
-    assert_string_equal(twin_executor_name(TWIN_EXEC_OPENMP), "openmp");
-    assert_string_equal(twin_executor_name((twin_executor)9), "");
+    assert_string_equal(twin_name_of(TWIN_NAMES_EXECUTOR, TWIN_EXEC_SERIAL), "serial");
+    assert_string_equal(twin_name_of(TWIN_NAMES_EXECUTOR, TWIN_EXEC_PTHREADS), "pthreads");
+    assert_string_equal(twin_name_of(TWIN_NAMES_EXECUTOR, TWIN_EXEC_OPENMP), "openmp");
+    assert_string_equal(twin_name_of(TWIN_NAMES_EXECUTOR, 9), "");
 }
 
 /* ---- loops that may fail ---- */

@@ -186,7 +186,7 @@ static void check_rate(twin_bloom_shape shape, double items, double planned, dou
     double own = planned * own_spread(shape, items) / sqrt(filters);
     double deviation = sqrt(planned * (1 - planned) / probes + own * own), off = (seen - planned) / deviation;
     print_message("%s planned %.4f %% seen %.4f %% (%+.2f standard deviations, 95 %% is within 1.96)\n",
-                  twin_bloom_layout_name(shape.layout), planned * 100, seen * 100, off);
+                  twin_name_of(TWIN_NAMES_BLOOM_LAYOUT, shape.layout), planned * 100, seen * 100, off);
     assert_true(fabs(off) < 3.29);
 }
 
@@ -261,10 +261,10 @@ static void small_filters_keep_their_rate(void **state_unused)
 static void layouts_have_names(void **state_unused)
 {
     (void)state_unused;
-    assert_string_equal(twin_bloom_layout_name(TWIN_BLOOM_AUTO), "auto");
-    assert_string_equal(twin_bloom_layout_name(TWIN_BLOOM_BLOCKS), "blocks");
-    assert_string_equal(twin_bloom_layout_name(TWIN_BLOOM_CLASSIC), "classic");
-    assert_string_equal(twin_bloom_layout_name((twin_bloom_layout)9), "");
+    assert_string_equal(twin_name_of(TWIN_NAMES_BLOOM_LAYOUT, TWIN_BLOOM_AUTO), "auto");
+    assert_string_equal(twin_name_of(TWIN_NAMES_BLOOM_LAYOUT, TWIN_BLOOM_BLOCKS), "blocks");
+    assert_string_equal(twin_name_of(TWIN_NAMES_BLOOM_LAYOUT, TWIN_BLOOM_CLASSIC), "classic");
+    assert_string_equal(twin_name_of(TWIN_NAMES_BLOOM_LAYOUT, 9), "");
 }
 
 int main(void)

@@ -87,13 +87,13 @@ static void choices_are_those_of_the_library(void **state)
     (void)state;
     char name[OPTION_VALUE_ROOM];
     for (unsigned i = 0; word_at(name, row_named("hash")->choices, i); i++)
-        assert_string_equal(name, twin_hash_family_name((twin_hash_family)i));
+        assert_string_equal(name, twin_name_of(TWIN_NAMES_HASH_FAMILY, i));
     for (unsigned i = 0; word_at(name, row_named("sketch")->choices, i); i++)
-        assert_string_equal(name, twin_sketch_name((twin_sketch)i));
+        assert_string_equal(name, twin_name_of(TWIN_NAMES_SKETCH, i));
     for (unsigned i = 0; word_at(name, row_named("executor")->choices, i); i++)
-        assert_string_equal(name, twin_executor_name((twin_executor)i));
+        assert_string_equal(name, twin_name_of(TWIN_NAMES_EXECUTOR, i));
     for (unsigned i = 0; word_at(name, row_named("keep")->choices, i); i++)
-        assert_string_equal(name, twin_keep_name((twin_keep)i));
+        assert_string_equal(name, twin_name_of(TWIN_NAMES_KEEP, i));
 }
 
 static void words_are_counted_from_0(void **state)

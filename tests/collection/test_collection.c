@@ -63,7 +63,7 @@ static void check_document(const twin_collection *collection, uint32_t d, const 
     twin_minhash *hasher;
     twin_set expected, got;
     snprintf(id, sizeof id, "d%u", d);
-    assert_text(twin_collection_id(NULL, collection, d), id);
+    assert_text(twin_collection_entry_of(collection, d).id, id);
     assert_int_equal(twin__shingler_create(&shingler, options.scheme.shingle), TWIN_OK);
     assert_int_equal(twin__minhash_create(&hasher, options.scheme.minhash), TWIN_OK);
     assert_int_equal(twin__shingle_text(&items, shingler, (twin_text){ text, strlen(text) }), TWIN_OK);
@@ -155,7 +155,7 @@ static void documents_can_be_examined_while_they_are_read(void **state)
         twin_collection *collection = read_collection(input, options);
         uint64_t offsets = 0, count = twin_collection_count(collection).documents;
         for (uint32_t d = 0; d < count; d++)
-            offsets += twin_collection_position(collection, d).offset;
+            offsets += twin_collection_entry_of(collection, d).position.offset;
         assert_int_equal(examined.count, count);
         assert_int_equal(examined.offsets, offsets);
         assert_int_equal(examined.lengths, twin_collection_count(collection).bytes);
@@ -266,9 +266,9 @@ static void trouble_is_named_and_left_out(void **state)
             assert_int_equal(twin_collection_count(collection).problems, COUNT(expected));
             assert_int_equal(twin_collection_count(collection).too_short, 0);
             for (uint32_t d = 0; d < COUNT(ids); d++) {
-                bool is_number;
-                assert_text(twin_collection_id(&is_number, collection, d), ids[d]);
-                assert_int_equal(is_number, d == 3);
+                twin_collection_entry entry = twin_collection_entry_of(collection, d);
+                assert_text(entry.id, ids[d]);
+                assert_int_equal(entry.id_is_number, d == 3);
                 /* What was dropped is nobody's first. */
                 assert_int_equal(twin_collection_firsts(collection)[d], d);
             }
@@ -406,7 +406,7 @@ static void a_file_that_changed_is_noticed(void **state)
     twin_input *input = open_input(corpus.folder, documents);
     twin_collection *collection = read_collection(input, plain_options("char:3"));
     assert_int_equal(twin_collection_count(collection).documents, 3);
-    assert_text(twin_collection_id(NULL, collection, 1), "b.txt");
+    assert_text(twin_collection_entry_of(collection, 1).id, "b.txt");
     for (uint32_t d = 0; d < 3; d++)
         expect_set(collection, d, TWIN_OK);
     corpus_write(&corpus, "b.txt", "the other two");
@@ -456,7 +456,7 @@ static void check_rows(const twin_collection *collection, bool has[SETS][ELEMENT
         twin_set set;
         size_t count = 0;
         snprintf(name, sizeof name, "s%u", s);
-        assert_text(twin_collection_id(NULL, collection, s), name);
+        assert_text(twin_collection_entry_of(collection, s).id, name);
         assert_int_equal(twin__collection_set(&set, collection, &scratch, s, NULL), TWIN_OK);
         for (size_t e = 0; e < ELEMENTS; e++) {
             snprintf(name, sizeof name, "e%zu", e);
@@ -521,7 +521,7 @@ static void many_names_keep_their_numbers(void **state)
         char name[20];
         twin_set set;
         snprintf(name, sizeof name, "%u", i);
-        assert_text(twin_collection_id(NULL, collection, i), name);
+        assert_text(twin_collection_entry_of(collection, i).id, name);
         assert_int_equal(twin__collection_set(&set, collection, NULL, i, NULL), TWIN_OK);
         assert_int_equal(set.count, 2);
     }

@@ -13,6 +13,7 @@
 #include <twinsift/similar.h>
 
 #include "base/random.h"
+#include "dedup/step_file.h"
 #include "join/join_private.h"
 #include "join/matches.h"
 #include "join/similar_private.h"
@@ -282,7 +283,7 @@ static twin_dedup_counts count_contained(size_t members, twin_preference prefere
         twin_matches matches = { .items = malloc((count + 1) * sizeof *found), .count = count };
         assert_non_null(matches.items);
         memcpy(matches.items, found, count * sizeof *found);
-        assert_int_equal(twin_dedup_decide(&same, collection, &matches, &rule, NULL), TWIN_OK);
+        assert_int_equal(twin__step_decide(&same, collection, &matches, &rule, NULL), TWIN_OK);
         assert_memory_equal(twin_dedup_keepers(dedup), twin_dedup_keepers(same),
                             world.count * sizeof *twin_dedup_keepers(same));
         assert_memory_equal(twin_dedup_similarities(dedup), twin_dedup_similarities(same),

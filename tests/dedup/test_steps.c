@@ -93,14 +93,19 @@ static FILE *open_bytes(const struct bytes *bytes)
     return file;
 }
 
+static twin_status drop(void *context, const void *bytes, size_t length)
+{
+    (void)context, (void)bytes, (void)length;
+    return TWIN_OK;
+}
+static const twin_sink nowhere = { .write = drop };
+
 static struct bytes write_candidates(const twin_collection *collection, twin_part part)
 {
     struct bytes bytes;
-    twin_candidates *candidates;
     FILE *file = open_memstream(&bytes.at, &bytes.length);
-    assert_int_equal(twin_candidates_find(&candidates, collection, (twin_similar_options){ 0 }, part, NULL), TWIN_OK);
-    assert_int_equal(twin_candidates_write(candidates, file_sink(file), NULL), TWIN_OK);
-    twin_candidates_free(candidates);
+    assert_int_equal(
+        twin_dedup_write_candidates(collection, (twin_similar_options){ 0 }, part, file_sink(file), NULL), TWIN_OK);
     fclose(file);
     return bytes;
 }
@@ -128,13 +133,7 @@ static struct bytes write_matches(const twin_collection *collection, const struc
     twin_source files[MOST_PARTS];
     FILE *file = open_memstream(&bytes.at, &bytes.length);
     twin_saved_files saved = open_parts(files, candidates, count);
-    twin_candidates *found;
-    twin_matches *matches = NULL;
-    assert_int_equal(twin_candidates_read(&found, collection, saved, NULL), TWIN_OK);
-    assert_int_equal(twin_dedup_match(&matches, collection, found, rule, part, NULL), TWIN_OK);
-    assert_int_equal(twin_dedup_write_matches(matches, collection, rule, part, file_sink(file), NULL), TWIN_OK);
-    twin_matches_free(matches);
-    twin_candidates_free(found);
+    assert_int_equal(twin_dedup_write_matches(collection, saved, rule, part, file_sink(file), NULL), TWIN_OK);
     close_parts(saved);
     fclose(file);
     return bytes;
@@ -144,14 +143,8 @@ static twin_dedup *decide(const twin_collection *collection, const struct bytes 
 {
     twin_source files[MOST_PARTS];
     twin_saved_files saved = open_parts(files, parts, count);
-    twin_matches *matches = NULL;
-    twin_dedup_options rule;
-    twin_buffer field = { 0 };
     twin_dedup *dedup;
-    assert_int_equal(twin_dedup_read_matches(&matches, &rule, &field, collection, saved, NULL), TWIN_OK);
-    assert_int_equal(twin_dedup_decide(&dedup, collection, matches, &rule, NULL), TWIN_OK);
-    twin_matches_free(matches);
-    twin_buffer_clear(&field);
+    assert_int_equal(twin_dedup_decide(&dedup, collection, saved, &(twin_dedup_options){ 0 }, NULL), TWIN_OK);
     close_parts(saved);
     return dedup;
 }
@@ -224,8 +217,8 @@ static void a_collection_in_files_decides_as_one_in_memory(void **state)
     assert_int_equal(twin_dedup_find(&b, files->collection, rule, NULL), TWIN_OK);
     assert_same(a, b);
     for (uint32_t i = 0; i < memory->count; i++) {
-        twin_text x = twin_collection_id(NULL, memory->collection, i);
-        twin_text y = twin_collection_id(NULL, files->collection, i);
+        twin_text x = twin_collection_entry_of(memory->collection, i).id;
+        twin_text y = twin_collection_entry_of(files->collection, i).id;
         assert_int_equal(x.length, y.length);
         assert_memory_equal(x.bytes, y.bytes, x.length);
     }
@@ -299,18 +292,13 @@ static void damage_is_noticed(void **state)
         twin_source source = file_source(file);
         twin_saved_files saved = { &source, 1, NULL };
         twin_collection *loaded;
-        twin_candidates *found;
-        twin_matches *read = NULL;
-        twin_dedup_options found_rule;
-        twin_buffer field = { 0 };
+        twin_dedup *dedup;
         twin_status status =
             i % 3 == 0   ? twin_collection_load(&loaded, world->input, saved, options_of(0), NULL)
-            : i % 3 == 1 ? twin_candidates_read(&found, world->collection, saved, NULL)
-                         : twin_dedup_read_matches(&read, &found_rule, &field, world->collection, saved, NULL);
+            : i % 3 == 1 ? twin_dedup_write_matches(world->collection, saved, &rule, (twin_part){ 0 }, nowhere, NULL)
+                         : twin_dedup_decide(&dedup, world->collection, saved, &rule, NULL);
         assert_true(status == TWIN_EFORMAT || status == TWIN_EINVAL);
         fclose(file);
-        twin_matches_free(read);
-        twin_buffer_clear(&field);
         bytes->at[at] = (char)(bytes->at[at] ^ flip);
     }
     free(collection.at);
@@ -324,9 +312,13 @@ static void assert_refused(const char *words, const twin_collection *collection,
 {
     twin_source files[MOST_PARTS];
     twin_saved_files saved = open_parts(files, parts, count);
-    twin_candidates *candidates;
+    size_t failed;
     twin_error error;
-    assert_int_equal(twin_candidates_read(&candidates, collection, saved, &error), TWIN_EINVAL);
+    saved.failed = &failed;
+    assert_int_equal(
+        twin_dedup_write_matches(collection, saved, &(twin_dedup_options){ 0 }, (twin_part){ 0 }, nowhere, &error),
+        TWIN_EINVAL);
+    assert_true(failed <= count);
     assert_non_null(strstr(error.message, words));
     close_parts(saved);
 }
@@ -344,15 +336,6 @@ static void parts_must_be_whole_and_of_the_collection(void **state)
     assert_refused("given twice", world->collection, twice, 2);
     assert_refused("one of 2 parts", world->collection, mixed, 2);
     assert_refused("other signatures", other->collection, parts, 2);
-    twin_candidates *candidates;
-    twin_matches *matches = NULL;
-    twin_dedup_options rule = { 0 };
-    assert_int_equal(
-        twin_candidates_find(&candidates, world->collection, (twin_similar_options){ 0 }, (twin_part){ 0, 2 }, NULL),
-        TWIN_OK);
-    assert_int_equal(twin_dedup_match(&matches, world->collection, candidates, &rule, (twin_part){ 0 }, NULL),
-                     TWIN_EINVAL);
-    twin_candidates_free(candidates);
     free_parts(parts, 2);
     free(mixed[1].at);
     world_end(world);

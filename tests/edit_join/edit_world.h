@@ -252,7 +252,7 @@ static inline twin_similar *find_by_keys(const struct world *world, twin_edit_jo
     assert_int_equal(twin__collection_provider(&provider, world->collection, NULL, options.exec.workers), TWIN_OK);
     for (size_t length = 0; at < count; length++)
         for (size_t i = 0; i < count; i++)
-            if (twin_collection_size(world->collection, distinct[i]) == length)
+            if (twin_collection_entry_of(world->collection, distinct[i]).size == length)
                 order[at++] = distinct[i];
     twin_edit_scratch scratch = { 0 };
     struct twin__edit_pairs pairs = { 0 };

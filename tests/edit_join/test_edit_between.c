@@ -157,7 +157,7 @@ static size_t by_length(uint32_t *out, const struct world *world, uint32_t offse
     size_t count = twin__collection_distinct(&distinct, world->collection), at = 0;
     for (size_t length = 0; at < count; length++)
         for (size_t i = 0; i < count; i++)
-            if (twin_collection_size(world->collection, distinct[i]) == length)
+            if (twin_collection_entry_of(world->collection, distinct[i]).size == length)
                 out[at++] = offset + distinct[i];
     return count;
 }

@@ -263,8 +263,8 @@ static void copies_are_equal_texts(void **state)
     assert_int_equal(firsts[1], 1);
     assert_int_equal(firsts[2], 0);
     assert_int_equal(firsts[3], 3);
-    assert_int_equal(twin_collection_size(world.collection, 1), 22);
-    assert_int_equal(twin_collection_size(world.collection, 3), 0);
+    assert_int_equal(twin_collection_entry_of(world.collection, 1).size, 22);
+    assert_int_equal(twin_collection_entry_of(world.collection, 3).size, 0);
     struct score score = { 0 };
     check_once(&score, &world, near_options(.95, TWIN_EDIT_FAR, serial));
     assert_int_equal(score.near, 1);
@@ -281,7 +281,7 @@ static void characters_count_not_bytes(void **state)
     add_text(&world.texts, "жжжжж𝄞жжжж");
     add_text(&world.texts, "жжжжжaжжжж");
     world_read(&world, serial);
-    assert_int_equal(twin_collection_size(world.collection, 1), 10);
+    assert_int_equal(twin_collection_entry_of(world.collection, 1).size, 10);
     const twin_match *matches;
     twin_similar *similar = find(&world, near_options(0, 1, serial));
     assert_int_equal(twin__similar_matches(&matches, similar), 3);
@@ -313,7 +313,7 @@ static void bytes_that_are_not_utf8_count_as_characters(void **state)
         options.scheme.normal = TWIN_NORMAL_BYTES;
         assert_int_equal(twin_input_from_texts(&world.input, documents, 3, (twin_input_options){ 0 }, NULL), TWIN_OK);
         world.collection = read_collection(world.input, options);
-        assert_int_equal(twin_collection_size(world.collection, 1), length);
+        assert_int_equal(twin_collection_entry_of(world.collection, 1).size, length);
         const twin_match *matches;
         twin_similar *similar = find(&world, near_options(0, 1, serial));
         assert_int_equal(twin__similar_matches(&matches, similar), 3);

@@ -385,9 +385,9 @@ static uint64_t try_way(size_t way, twin_keep keep)
         printf(
             "%s\t%s\t%llu cases\t%llu deaths\t%llu hangs\t%llu other answers\t%llu refused by check\t%llu wrong and "
             "called good\n",
-            twin_keep_name(keep), ways[way].name, (unsigned long long)tally.cases, (unsigned long long)tally.deaths,
-            (unsigned long long)tally.hangs, (unsigned long long)silent, (unsigned long long)tally.refused,
-            (unsigned long long)tally.unnoticed);
+            twin_name_of(TWIN_NAMES_KEEP, keep), ways[way].name, (unsigned long long)tally.cases,
+            (unsigned long long)tally.deaths, (unsigned long long)tally.hangs, (unsigned long long)silent,
+            (unsigned long long)tally.refused, (unsigned long long)tally.unnoticed);
     return tally.deaths + tally.hangs + silent + tally.unnoticed + tally.strange;
 }
 
@@ -448,7 +448,7 @@ int main(int argc, char **argv)
     write_documents();
     uint64_t bad = 0;
     for (twin_keep keep = TWIN_KEEP_SETS; keep <= TWIN_KEEP_NONE; keep++)
-        if (!only || strcmp(only, twin_keep_name(keep)) == 0)
+        if (!only || strcmp(only, twin_name_of(TWIN_NAMES_KEEP, keep)) == 0)
             bad += try_index(keep);
     snprintf(lock, sizeof lock, "%s-lock", path);
     unlink(path);

@@ -45,7 +45,7 @@ static void a_folder_gives_its_files_in_byte_order(void **unused)
         twin_input *input =
             open_one(path_of(paths[p]), (twin_input_options){ .chunk_bytes = p == 0 ? 1 : 0, .hidden = true });
         assert_int_equal(twin_input_chunks(input), p == 0 ? 5 : 1);
-        assert_int_equal(twin_input_chunk_size(input, 0), p == 0 ? 1 : 5);
+        assert_int_equal(twin_input_chunk_of(input, 0).size, p == 0 ? 1 : 5);
         struct log log = read_all(input);
         assert_int_equal(log.count, 5);
         for (size_t i = 0; i < 5; i++) {

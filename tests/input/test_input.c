@@ -81,8 +81,8 @@ static void check_every_piece_size(const char *path, size_t size, twin_input_opt
         twin_input *input = open_one(path, options);
         uint64_t sum = 0;
         for (size_t i = 0; i < twin_input_chunks(input); i++) {
-            assert_true(twin_input_chunk_size(input, i) <= chunk_bytes);
-            sum += twin_input_chunk_size(input, i);
+            assert_true(twin_input_chunk_of(input, i).size <= chunk_bytes);
+            sum += twin_input_chunk_of(input, i).size;
         }
         assert_int_equal(sum, size);
         struct log log = read_all(input);
@@ -154,8 +154,8 @@ static void empty_files_have_no_pieces(void **unused)
     write_file(paths[3], "{\"text\":\"y\"}\n", 13);
     twin_input *input = open_all(paths, 4, documents);
     assert_int_equal(twin_input_chunks(input), 2);
-    assert_int_equal(twin_input_chunk_source(input, 0), 1);
-    assert_int_equal(twin_input_chunk_source(input, 1), 3);
+    assert_int_equal(twin_input_chunk_of(input, 0).source, 1);
+    assert_int_equal(twin_input_chunk_of(input, 1).source, 3);
     struct log log = read_all(input);
     assert_int_equal(log.count, 2);
     assert_string_equal(log.seen[1].text, "y");

@@ -75,7 +75,7 @@ static struct seen read_all(const twin_input *input, const twin_memory_document 
         uint64_t lines;
         twin_visitor visitor = { on_document, on_problem, &seen };
         assert_int_equal(twin__input_read(&lines, input, &buffers, chunk, visitor, &error), TWIN_OK);
-        assert_int_equal(lines, twin_input_chunk_size(input, chunk));
+        assert_int_equal(lines, twin_input_chunk_of(input, chunk).size);
         seen.lines += lines;
     }
     twin__read_buffers_clear(&buffers);
@@ -261,7 +261,7 @@ static void check_same_collections(const twin_collection *a, const twin_collecti
     assert_memory_equal(twin_collection_firsts(a), twin_collection_firsts(b), count * sizeof(uint32_t));
     twin_scratch x = { 0 }, y = { 0 };
     for (uint32_t i = 0; i < count; i++) {
-        twin_text p = twin_collection_id(NULL, a, i), q = twin_collection_id(NULL, b, i);
+        twin_text p = twin_collection_entry_of(a, i).id, q = twin_collection_entry_of(b, i).id;
         assert_int_equal(p.length, q.length);
         assert_memory_equal(p.bytes, q.bytes, p.length);
         twin_set s, t;
@@ -316,7 +316,7 @@ static void rows_in_memory_make_sets(void **state)
     twin_input *input = open_texts(rows, 5, (twin_input_options){ .format = TWIN_INPUT_SETS });
     twin_collection *collection = read_collection(input, plain_options("word:2"));
     assert_int_equal(twin_collection_count(collection).documents, 2);
-    assert_text(twin_collection_id(NULL, collection, 1), "y");
+    assert_text(twin_collection_entry_of(collection, 1).id, "y");
     twin_set x, y;
     twin_scratch scratch = { 0 };
     assert_int_equal(twin__collection_set(&x, collection, &scratch, 0, NULL), TWIN_OK);

@@ -50,7 +50,7 @@ static void every_level_finds_the_same_blanks(void **unused)
             }
             free(bytes);
         }
-    twin_cpu_use(twin_cpu_best());
+    twin_cpu_use(twin__cpu_best());
 }
 
 static void every_level_hashes_the_same_windows(void **unused)
@@ -73,7 +73,7 @@ static void every_level_hashes_the_same_windows(void **unused)
             }
             free(bytes);
         }
-    twin_cpu_use(twin_cpu_best());
+    twin_cpu_use(twin__cpu_best());
 }
 
 int main(void)

@@ -122,7 +122,7 @@ static void every_level_finds_what_the_table_finds(void **unused)
             for (size_t n = 0; n <= LONGEST; n += QUICK ? 7 : 1)
                 check(&world, n, 1 + n % TEXTS, &state);
         }
-    twin_cpu_use(twin_cpu_best());
+    twin_cpu_use(twin__cpu_best());
 }
 
 int main(void)

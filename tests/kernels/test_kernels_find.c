@@ -28,7 +28,7 @@ static void for_each_level(void (*check)(const struct kernels *))
         assert_int_equal(twin_cpu_use(level), TWIN_OK);
         check(twin__kernels());
     }
-    assert_int_equal(twin_cpu_use(twin_cpu_best()), TWIN_OK);
+    assert_int_equal(twin_cpu_use(twin__cpu_best()), TWIN_OK);
 }
 
 /* Each byte value alone at each offset of each length: its neighbours must neither hide it nor be taken for it. */

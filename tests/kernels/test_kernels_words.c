@@ -82,7 +82,7 @@ static void every_level_hashes_the_same_words(void **unused)
         check_text(LONGEST - twin__random_below(&state, 100), 15, &state);
         check_text(LONGEST - twin__random_below(&state, 100), LONGEST, &state);
     }
-    twin_cpu_use(twin_cpu_best());
+    twin_cpu_use(twin__cpu_best());
 }
 
 static void texts_of_one_kind_of_byte_are_cut(void **unused)
@@ -101,7 +101,7 @@ static void texts_of_one_kind_of_byte_are_cut(void **unused)
         assert_int_equal(twin__kernels()->xxh3_words(got, text, sizeof text, 1), LONGEST / 2);
         assert_int_equal(twin__kernels()->xxh3_words(NULL, text, 0, 1), 0);
     }
-    twin_cpu_use(twin_cpu_best());
+    twin_cpu_use(twin__cpu_best());
 }
 
 static void every_level_makes_the_same_windows(void **unused)
@@ -129,7 +129,7 @@ static void every_level_makes_the_same_windows(void **unused)
                 free(got);
             }
         }
-    twin_cpu_use(twin_cpu_best());
+    twin_cpu_use(twin__cpu_best());
 }
 
 int main(void)

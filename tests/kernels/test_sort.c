@@ -127,7 +127,7 @@ static void check_sort(pattern *make, size_t n)
     qsort(expected, n, sizeof *expected, by_value);
     for (twin_cpu level = TWIN_CPU_SCALAR; level < TWIN_CPU_LEVELS; level = twin__next_level(level))
         check_level(level, given, expected, n);
-    twin_cpu_use(twin_cpu_best());
+    twin_cpu_use(twin__cpu_best());
     free(given);
     free(expected);
 }

@@ -155,7 +155,7 @@ static void wrong_arguments_are_refused(void **unused)
     assert_int_equal(twin_mail_learn(NULL, mail, NULL, "spam", 0, NULL), TWIN_EINVAL);
     assert_int_equal(twin_mail_known_at(&known, mail, 0, NULL), TWIN_EINVAL);
     assert_int_equal(twin_mail_text_of(&text, NULL), TWIN_EINVAL);
-    assert_string_equal(twin_mail_reason_name((twin_mail_reason)9), "");
+    assert_string_equal(twin_name_of(TWIN_NAMES_MAIL_REASON, 9), "");
     twin_mail_close(mail);
     twin_mail_close(NULL);
 }

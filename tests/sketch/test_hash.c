@@ -366,19 +366,6 @@ static void mixing_is_one_to_one(void **state)
     free(mixed);
 }
 
-static void names_go_both_ways(void **state)
-{
-    (void)state;
-    twin_hash_family family;
-    for (int f = 0; f < FAMILIES; f++) {
-        assert_int_equal(twin_hash_family_from_name(&family, twin_hash_family_name((twin_hash_family)f)), TWIN_OK);
-        assert_int_equal(family, f);
-    }
-    assert_string_equal(twin_hash_family_name(TWIN_HASH_XXH3), "xxh3");
-    assert_int_equal(twin_hash_family_from_name(&family, "XXH3"), TWIN_EINVAL);
-    assert_int_equal(twin_hash_family_from_name(&family, ""), TWIN_EINVAL);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -395,7 +382,6 @@ int main(void)
         cmocka_unit_test(wide_windows_too),
         cmocka_unit_test(mixing_moves_every_bit_half_the_time),
         cmocka_unit_test(mixing_is_one_to_one),
-        cmocka_unit_test(names_go_both_ways),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
