@@ -11,7 +11,7 @@
     X(g_mime_parser_options_new)                                                                                     \
     X(g_mime_parser_options_free)                                                                                    \
     X(g_mime_parser_options_set_fallback_charsets)                                                                   \
-    X(g_mime_charset_iconv_name)                                                                                     \
+    X(g_mime_iconv_open)                                                                                             \
     X(g_mime_utils_header_decode_text)                                                                               \
     X(g_mime_utils_header_decode_date)                                                                               \
     X(g_mime_content_type_parse)                                                                                     \

@@ -89,10 +89,10 @@ static bool shifts_ascii(twin_text charset)
 }
 
 /* The names that mail has for the parts of ISO 8859 are those that iconv has. */
-static const char *iconv_name(const char *charset)
+static iconv_t open_converter(const char *charset)
 {
     const struct twin__gmime *gmime = strncmp(charset, "iso-8859-", 9) == 0 ? NULL : twin__gmime();
-    return gmime ? gmime->g_mime_charset_iconv_name(charset) : charset;
+    return gmime ? gmime->g_mime_iconv_open("utf-8", charset) : iconv_open("utf-8", charset);
 }
 
 static iconv_t converter(struct twin__mime *mime, twin_text charset)
@@ -112,7 +112,7 @@ static iconv_t converter(struct twin__mime *mime, twin_text charset)
         iconv_close(slot->handle);
     memcpy(slot->name, charset.bytes, charset.length);
     slot->name[charset.length] = '\0';
-    return slot->handle = iconv_open("utf-8", iconv_name(slot->name));
+    return slot->handle = open_converter(slot->name);
 }
 
 static twin_status convert(twin_buffer *out, bool *bad, iconv_t handle, twin_text bytes)

@@ -235,6 +235,8 @@ twin_status twin__words_read(twin_buffer *out, const char *value)
     for (const char *at = value; *at && status == TWIN_OK;) {
         size_t blanks = strspn(at, " \t"), plain = strcspn(at + blanks, " \t");
         bool is_word = strncmp(at + blanks, "=?", 2) == 0;
+        if (is_word && after_word && at[-3] == '=')
+            return TWIN_EINVAL;      /* GMime takes padding for the end of both */
         if (!is_word || !after_word) /* blanks between two encoded words do not count */
             status = twin_buffer_append(out, at, blanks);
         at += blanks;

@@ -204,10 +204,11 @@ static void simple_encoded_words_mean_the_same_to_gmime(void **unused)
         "=?UTF-8?B?5LiA5Liq5Lit5paH?= \t =?utf-8?b?5qCH6aKY?=",
         "=?utf-8?Q?a?= =?utf-8?B?YmM=?= =?UTF-8?q?d?= x=y?",
         "=?utf-8?B?w7w=?=  plain  =?utf-8?B?w7zDvA==?=",
+        "=?utf-8?b?TmF0aGFuYcOrbA==?= =?utf-8?b?TMOpY2F1ZMOp?=",
     };
     static const char *const put[] = { "=?", "?=",  " ", "=", "_",  "=?utf-8?Q?a?=", "=?utf-8?B?",
                                        "\t", "=C3", "A", "?", "==", "=00",           "=?iso-8859-1?Q?=FC?=" };
-    assert_true(compare_changed(values, 4, put, compare_words) > 5000);
+    assert_true(compare_changed(values, 5, put, compare_words) > 4000);
 }
 
 /* ---- transfer.c */
