@@ -85,7 +85,7 @@ twin_status twin__mail_lend(struct twin__mail_loan *loan, struct twin__model *mo
     twin_status status = n && wanted && loan->places ? TWIN_OK : twin__fail_memory(error);
     if (status == TWIN_OK)
         status = twin__mail_lend_messages(
-            loan, model,
+            loan, model, item,
             (struct twin__mail_reading){ .txn = txn, .store = store, .version = saved->version, .next = saved->next },
             error);
     if (status == TWIN_OK) {

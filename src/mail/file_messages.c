@@ -184,11 +184,12 @@ static const void *lend_block(struct twin__mail_lender *lender, enum twin__mail_
     return *lent = entries;
 }
 
-/* Counts the messages of each label. */
-static bool count_lent(struct twin__model *model)
+/* Counts the messages of each label, and those of the item's sender, while each block is still near. */
+static bool count_lent(struct twin__model *model, const struct twin__mail_item *item)
 {
     struct twin__remembered *r = &model->remembered;
     r->live = 0;
+    model->lent_senders = (struct twin__sender_counts){ .address = { 0 } };
     for (unsigned i = 0; i < model->label_count; i++)
         model->labels[i].messages = 0;
     size_t count;
@@ -199,6 +200,7 @@ static bool count_lent(struct twin__model *model)
                 return false;
             model->labels[records[i].label].messages += !(records[i].flags & TWIN__MAIL_REMOVED);
         }
+        twin__senders_count(&model->lent_senders, records, count, item);
     }
     for (unsigned i = 0; i < model->label_count; i++)
         r->live += model->labels[i].messages;
@@ -206,7 +208,8 @@ static bool count_lent(struct twin__model *model)
 }
 
 twin_status twin__mail_lend_messages(struct twin__mail_loan *loan, struct twin__model *model,
-                                     struct twin__mail_reading reading, twin_error *error)
+                                     const struct twin__mail_item *item, struct twin__mail_reading reading,
+                                     twin_error *error)
 {
     struct twin__remembered *r = &model->remembered;
     size_t blocks = reading.next > r->first ? (size_t)((reading.next + BLOCK - 1) / BLOCK - r->first / BLOCK) : 0;
@@ -219,7 +222,7 @@ twin_status twin__mail_lend_messages(struct twin__mail_loan *loan, struct twin__
     loan->error = error;
     r->lender = &loan->lender;
     r->count = (size_t)(reading.next - r->first);
-    bool good = count_lent(model);
+    bool good = count_lent(model, item);
     if (loan->status != TWIN_OK)
         return loan->status;
     return good ? TWIN_OK : twin__store_fail_damaged(error, reading.store, "a message");

@@ -28,10 +28,11 @@ bool twin__mail_check_fits(struct twin__bytes value, uint64_t key);
 twin_status twin__mail_save_messages(twin__store_txn *txn, const struct twin__remembered *remembered,
                                      const struct twin__mail_saved *saved, twin_error *error);
 
-/* Loads the messages up to reading.next, into a model that has labels and the first number; or lends them. */
+/* Loads the messages up to reading.next, into a model that has labels and the first number; or lends them for an item. */
 twin_status twin__mail_load_messages(struct twin__model *out, struct twin__mail_reading reading, twin_error *error);
 twin_status twin__mail_lend_messages(struct twin__mail_loan *loan, struct twin__model *model,
-                                     struct twin__mail_reading reading, twin_error *error);
+                                     const struct twin__mail_item *item, struct twin__mail_reading reading,
+                                     twin_error *error);
 
 /* The bytes of the pages of the records; the others of their table are of texts. */
 uint64_t twin__mail_record_bytes(const struct twin__remembered *remembered);
