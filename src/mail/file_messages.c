@@ -1,6 +1,6 @@
 /* file_messages.c — the records and signatures of messages in a store, in columns.
  *
- * A value has what a column knows of the messages of some number / 256, or of number / 1,024 where that is little. A store
+ * A value has what a column knows of the messages of some number / 1,024, or of number / 256 where that is much. A store
  * reads it only when it is wanted: one check visits all records and the heads of all signatures, and of the others what
  * these point to. A commit writes the values at the end, to which messages were added, and the records among which some were
  * removed; it deletes the values at the beginning whose messages have all expired. */
@@ -14,8 +14,10 @@ enum {
     CHECK_BYTES = TWIN__MAIL_CHECK_BYTES,
     BLOCK = TWIN__MAIL_BLOCK,
     COLUMNS = TWIN__MAIL_COLUMNS,
-    OLD = COLUMNS,     /* signatures as a whole, before version 4 */
+    OLD_RECORDS = COLUMNS, /* before version 4, and signatures as a whole */
+    OLD_SIGNATURES,
     FIRST_COLUMNS = 4, /* the version */
+    TOGETHER = 4 * BLOCK,
 };
 
 static const struct column {
@@ -24,11 +26,12 @@ static const struct column {
     uint32_t together; /* messages in a value */
     size_t bytes;      /* of an entry */
 } columns[] = {
-    [TWIN__MAIL_RECORDS] = { TWIN__MAIL_MESSAGES, 0, BLOCK, sizeof(struct twin__mail_record) },
-    [TWIN__MAIL_HEADS] = { TWIN__MAIL_SIGNATURES, (uint64_t)1 << 62, 4 * BLOCK, TWIN__MAIL_HEAD },
+    [TWIN__MAIL_RECORDS] = { TWIN__MAIL_MESSAGES, (uint64_t)1 << 63, TOGETHER, sizeof(struct twin__mail_record) },
+    [TWIN__MAIL_HEADS] = { TWIN__MAIL_SIGNATURES, (uint64_t)1 << 62, TOGETHER, TWIN__MAIL_HEAD },
     [TWIN__MAIL_TAILS] = { TWIN__MAIL_SIGNATURES, 0, BLOCK, TWIN__MAIL_TAIL },
-    [TWIN__MAIL_SHAPES] = { TWIN__MAIL_SIGNATURES, (uint64_t)1 << 63, 4 * BLOCK, TWIN__MAIL_SHAPE },
-    [OLD] = { TWIN__MAIL_SIGNATURES, 0, BLOCK, TWIN__MAIL_SLOTS },
+    [TWIN__MAIL_SHAPES] = { TWIN__MAIL_SIGNATURES, (uint64_t)1 << 63, TOGETHER, TWIN__MAIL_SHAPE },
+    [OLD_RECORDS] = { TWIN__MAIL_MESSAGES, 0, BLOCK, sizeof(struct twin__mail_record) },
+    [OLD_SIGNATURES] = { TWIN__MAIL_SIGNATURES, 0, BLOCK, TWIN__MAIL_SLOTS },
 };
 
 /* How many entries a value has: it is full, unless the messages up to `next` are all that were learnt. */
@@ -61,20 +64,26 @@ static twin_status save_value(twin__store_txn *txn, const struct twin__remembere
     return TWIN_OK;
 }
 
+/* Deletes the values of messages `first` to `next` of which none is `kept` or later. */
+static twin_status delete_values(twin__store_txn *txn, int column, uint64_t first, uint64_t next, uint64_t kept,
+                                 twin_error *error)
+{
+    const struct column *c = &columns[column];
+    uint64_t end = (next + c->together - 1) / c->together, gone = kept / c->together;
+    twin_status status = TWIN_OK;
+    for (uint64_t v = first / c->together; v < end && v < gone && status == TWIN_OK; v++)
+        status = twin__store_delete(txn, c->table, c->first_key | v, NULL, error);
+    return status;
+}
+
+/* The file has those of saved->first .. saved->next - 1. */
 static twin_status save_column(twin__store_txn *txn, const struct twin__remembered *r,
                                const struct twin__mail_saved *saved, int column, twin_error *error)
 {
     const struct column *c = &columns[column];
-    uint64_t next = r->first + r->count, from = saved->next > r->first ? saved->next : r->first;
-    uint64_t gone = r->first / c->together, there = (saved->next + c->together - 1) / c->together;
-    twin_status status = TWIN_OK;
-    if (column != TWIN__MAIL_RECORDS && saved->version < FIRST_COLUMNS) { /* they have the keys of tails, or none */
-        from = r->first;
-        there = column == TWIN__MAIL_TAILS ? there : 0;
-    }
-    /* Those whose messages have all expired. The file has those of saved->first .. saved->next - 1. */
-    for (uint64_t v = saved->first / c->together; v < gone && v < there && status == TWIN_OK; v++)
-        status = twin__store_delete(txn, c->table, c->first_key | v, NULL, error);
+    bool is_new = saved->version < FIRST_COLUMNS; /* the column */
+    uint64_t next = r->first + r->count, from = saved->next > r->first && !is_new ? saved->next : r->first;
+    twin_status status = is_new ? TWIN_OK : delete_values(txn, column, saved->first, saved->next, r->first, error);
     for (uint64_t v = from / c->together; v * c->together < next && status == TWIN_OK; v++)
         status = save_value(txn, r, column, v, error);
     return status;
@@ -84,9 +93,13 @@ twin_status twin__mail_save_messages(twin__store_txn *txn, const struct twin__re
                                      const struct twin__mail_saved *saved, twin_error *error)
 {
     twin_status status = TWIN_OK;
-    for (size_t i = 0; i < r->touched_count && status == TWIN_OK; i++)
-        if (r->touched[i] >= r->first && r->touched[i] < saved->next)
-            status = save_value(txn, r, TWIN__MAIL_RECORDS, r->touched[i] / BLOCK, error);
+    if (saved->version < FIRST_COLUMNS)
+        for (int column = OLD_RECORDS; column <= OLD_SIGNATURES && status == TWIN_OK; column++)
+            status = delete_values(txn, column, saved->first, saved->next, UINT64_MAX, error);
+    else
+        for (size_t i = 0; i < r->touched_count && status == TWIN_OK; i++)
+            if (r->touched[i] >= r->first && r->touched[i] < saved->next)
+                status = save_value(txn, r, TWIN__MAIL_RECORDS, r->touched[i] / TOGETHER, error);
     for (int column = 0; column < COLUMNS && status == TWIN_OK; column++)
         status = save_column(txn, r, saved, column, error);
     return status;
@@ -123,7 +136,7 @@ static twin_status find_signature(struct twin__mail_signature *out, struct twin_
     const unsigned char *entry = NULL;
     size_t done = 0;
     for (int i = 0; i < (is_old ? 1 : 3); i++) {
-        int column = is_old ? OLD : parts[i];
+        int column = is_old ? OLD_SIGNATURES : parts[i];
         twin_status status = find(&entry, reading, column, number, error);
         if (status != TWIN_OK)
             return status;
@@ -141,14 +154,15 @@ twin_status twin__mail_load_messages(struct twin__model *out, struct twin__mail_
     twin_status status = twin__store_measure(&sizes, reading.txn, error);
     if (status != TWIN_OK)
         return status;
-    uint64_t most = sizes.records[TWIN__MAIL_MESSAGES] * BLOCK, count = reading.next - first;
+    uint64_t most = sizes.records[TWIN__MAIL_MESSAGES] * TOGETHER, count = reading.next - first;
+    int records = reading.version < FIRST_COLUMNS ? OLD_RECORDS : TWIN__MAIL_RECORDS;
     if (twin__remembered_reserve(&out->remembered, count < most ? count : most) != TWIN_OK)
         return twin__fail_memory(error);
     for (uint64_t n = first; n < reading.next; n++) {
         struct twin__mail_record record;
         struct twin__mail_signature signature;
         const unsigned char *entry;
-        status = find(&entry, &reading, TWIN__MAIL_RECORDS, n, error);
+        status = find(&entry, &reading, records, n, error);
         if (status == TWIN_OK)
             status = find_signature(&signature, &reading, n, error);
         if (status != TWIN_OK)
@@ -178,7 +192,8 @@ static const void *lend_block(struct twin__mail_lender *lender, enum twin__mail_
         loan->status = find(&entries, &loan->reading, column, block * BLOCK, loan->error);
     /* Records in the file are read as they are, unless they are few and lie anywhere. */
     if (column == TWIN__MAIL_RECORDS && (uintptr_t)entries % _Alignof(struct twin__mail_record) != 0) {
-        memcpy(loan->last, entries, entries_of(&columns[column], block, loan->reading.next) * columns[column].bytes);
+        uint64_t left = loan->reading.next - block * BLOCK;
+        memcpy(loan->last, entries, (left < BLOCK ? left : BLOCK) * sizeof loan->last[0]);
         entries = (const unsigned char *)loan->last;
     }
     return *lent = entries;
@@ -231,7 +246,7 @@ twin_status twin__mail_lend_messages(struct twin__mail_loan *loan, struct twin__
 uint64_t twin__mail_record_bytes(const struct twin__remembered *r)
 {
     enum { PAGE = 4096, PAGE_HEAD = 16 };
-    uint64_t value = CHECK_BYTES + BLOCK * sizeof(struct twin__mail_record), next = r->first + r->count;
-    uint64_t blocks = r->count ? (next + BLOCK - 1) / BLOCK - r->first / BLOCK : 0;
+    uint64_t value = CHECK_BYTES + TOGETHER * sizeof(struct twin__mail_record), next = r->first + r->count;
+    uint64_t blocks = r->count ? (next + TOGETHER - 1) / TOGETHER - r->first / TOGETHER : 0;
     return blocks * ((PAGE_HEAD + value + PAGE - 1) / PAGE * PAGE);
 }

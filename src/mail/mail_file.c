@@ -5,12 +5,13 @@
  *                 "texts"                   check, the most bytes of a text (4); not there if none are kept
  *                 "thresholds"              check, then for each label what is not of it is below, and the median of its own
  *                                           messages; then how much of a message is usually known, and zero (doubles); not there, or of fewer labels, where earlier programs wrote
- *     messages    number / 256              check, then a record of 40 bytes for each number from 256·key on
+ *     messages    2^63 + number / 1024      check, then a record of 40 bytes for each of these numbers
  *                 2^62 + number / 16        the beginnings of texts, if they are kept: file_texts.c
  *     signatures  2^62 + number / 1024      check, then the first 16 bytes of a signature for each, which are of words
  *                 number / 256              check, then the next 96 bytes for each, of words
  *                 2^63 + number / 1024      check, then the last 16, of the structure of HTML (all 255: none). Versions 1 to 3
- *                                           have all 128 bytes under number / 256, at first 128 of words
+ *                                           have all 128 bytes under number / 256, at first 128 of words,
+ *                                           and there the records, too
  *     weights     label · 2^32 + 2·c        check, then cells c·8188 .. of the linear learner: weight and squares, floats
  *                 label · 2^32 + 2·c + 1    check, then weights c·16376 .. of the second voter: floats
  *                 the same + 2^30           of the learners of what is seen

@@ -54,7 +54,7 @@ struct twin__mail_reading {
     struct {
         uint64_t number; /* plus 1; 0: none */
         const unsigned char *entries;
-    } last[TWIN__MAIL_COLUMNS + 1]; /* value of each column, and of signatures as earlier programs wrote them */
+    } last[TWIN__MAIL_COLUMNS + 2]; /* value of each column, and of those that earlier programs wrote */
 };
 
 /* What one check needs of the file. Begin with {0}. */

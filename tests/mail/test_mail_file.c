@@ -107,6 +107,7 @@ static void records_that_are_wrong_are_refused(void **unused)
     static const uint32_t newer = 99, places = 3;
     static const uint64_t zero = 0, many = 1000;
     static const char unended[] = { 'x' };
+    static const uint64_t records = (uint64_t)1 << 63;
     const size_t second = STATE_HEAD + STATE_LABEL;
     const struct change changes[] = {
         { "", TWIN_OK, TWIN__MAIL_META, TWIN__MAIL_META_FORMAT, 0, "", 0, 0, NO_CHECK }, /* as it was */
@@ -123,9 +124,9 @@ static void records_that_are_wrong_are_refused(void **unused)
           unended, 1, 0, CHECK_LAST },
         { "a label", TWIN_EFORMAT, TWIN__MAIL_META, TWIN__MAIL_META_STATE, second + 24, "spam", 5, 0, CHECK_LAST },
         { "its thresholds", TWIN_EFORMAT, TWIN__MAIL_META, TWIN__MAIL_META_THRESHOLDS, 8, &zero, 8, 1, CHECK_FIRST },
-        { "a message", TWIN_EFORMAT, TWIN__MAIL_MESSAGES, 0, 8 + offsetof(struct twin__mail_record, label), &newer, 2,
-          0, CHECK_FIRST },
-        { "a block of messages", TWIN_EFORMAT, TWIN__MAIL_MESSAGES, 0, 8, &many, 8, 0, NO_CHECK },
+        { "a message", TWIN_EFORMAT, TWIN__MAIL_MESSAGES, records, 8 + offsetof(struct twin__mail_record, label),
+          &newer, 2, 0, CHECK_FIRST },
+        { "a block of messages", TWIN_EFORMAT, TWIN__MAIL_MESSAGES, records, 8, &many, 8, 0, NO_CHECK },
         { "a block of messages", TWIN_EFORMAT, TWIN__MAIL_SIGNATURES, 0, 8, &many, 8, 4, CHECK_FIRST },
     };
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++)
