@@ -12,7 +12,7 @@ out=$PWD/build/macos
 mkdir -p "$out"
 
 mapfile -t files < <(ls src/*/*.c cli/*.c cli/support/*.c | grep -vE '_avx(2|512)\.c$' |
-    grep -vE '/mail/(addresses|colour|css|domain|fold|hops|html|html_[a-z]+|links|message|mime|parts|style|style_sheet)\.c$')
+    grep -vE '/mail/(addresses|colour|css|domain|fold|gmime|hops|html|html_[a-z]+|links|message|mime|parts|style|style_sheet)\.c$')
 compile_one()
 {
     local s=build/sources
