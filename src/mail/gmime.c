@@ -38,5 +38,6 @@ const struct twin__gmime *twin__gmime(void)
 
 twin_status twin__gmime_fail(void)
 {
-    return twin__fail(NULL, TWIN_EUNSUPPORTED, "a message needs GMime, which cannot be loaded; install it");
+    return twin__fail(NULL, TWIN_EUNSUPPORTED,
+                      "it has a header that GMime is to read, which cannot be loaded; install its library");
 }
