@@ -165,7 +165,10 @@ static bool pass_message(struct work *work, bool ready)
     if (good && ready && twin_message_reader_create(&reader, (twin_message_options){ 0 }) != TWIN_OK)
         ready = refuse_status("mail", TWIN_ENOMEM, NULL);
     twin_text text = { raw.bytes, raw.length };
-    ready = good && ready && twin_message_read(&message, reader, text) == TWIN_OK && judge(&verdict, work, message);
+    twin_status status = good && ready ? twin_message_read(&message, reader, text) : TWIN_OK;
+    if (status != TWIN_OK)
+        ready = refuse("the message: %s", twin_error_last(status));
+    ready = good && ready && judge(&verdict, work, message);
     if (ready)
         good = write_passed(text, &verdict);
     else if (raw.length)

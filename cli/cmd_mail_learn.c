@@ -167,6 +167,15 @@ static void print_stop(const struct work *work)
             work->stopped_after, n[TWIN_MAIL_LEARNT], n[TWIN_MAIL_CORRECTED]);
 }
 
+/* Whether everything that was named was no message: whoever named it meant something else. */
+static bool had_no_message(const struct work *work)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < sizeof work->effects / sizeof work->effects[0]; i++)
+        count += work->effects[i];
+    return work->left_out > 0 && count == 0;
+}
+
 /* One that was created for messages that were then refused. */
 static void remove_model(const char *path)
 {
@@ -197,6 +206,8 @@ static int work_on(struct request *request, enum verb verb)
     good = save(&work) && good; /* what was learnt before an error stays */
     if (good)
         print_changes(&work);
+    if (good && had_no_message(&work))
+        good = refuse("nothing was learnt, since nothing in the input is a message; name files or folders of mail");
     print_stop(&work);
     free(work.stopped_after);
     twin_mail_close(work.mail);
@@ -256,7 +267,7 @@ const struct command command_mail_learn = {
     .shared = MAIL_TAKES,
     .options = learn_options,
     .most = SIZE_MAX,
-    .status = "0  done\n2  error; messages learnt before it stay learnt",
+    .status = "0  done\n2  error; messages learnt before it stay learnt; or nothing in the input is a message",
     .examples = "twinsift mail learn --as ham ~/Maildir\n"
                 "twinsift mail learn --as spam ~/Maildir/.Junk\n"
                 "twinsift mail learn -m team.twin --as promotions newsletters.mbox",
@@ -274,7 +285,7 @@ const struct command command_mail_correct = {
     .shared = MAIL_TAKES,
     .options = correct_options,
     .most = SIZE_MAX,
-    .status = "0  done\n2  error; messages learnt before it stay learnt",
+    .status = "0  done\n2  error; messages learnt before it stay learnt; or nothing in the input is a message",
     .examples = "twinsift mail correct --as ham false-alarm.eml\n"
                 "twinsift mail correct --as spam < message",
     .defaults = &defaults,

@@ -17,4 +17,8 @@ extern const struct command command_mail_learn, command_mail_check, command_mail
 
 bool command_serve_is_here(void); /* whether the server is in this program */
 
+/* Before serve, in a program without the server: true if this build has none. Else runs the one that has it, with the arguments
+ * of main(), and does not return unless that fails: then the error has been reported. */
+bool serve_program_enter(char **arguments);
+
 #endif

@@ -178,7 +178,7 @@ static bool read_message(void *context, twin_text raw, twin_text path)
     const twin_message *message;
     twin_status status = twin_message_read(&message, reading->reader, raw);
     if (status != TWIN_OK)
-        fail_status("a message", status, NULL);
+        fail("a message: %s", twin_error_last(status));
     return status == TWIN_OK && reading->visit(reading->context, message, path);
 }
 

@@ -3,7 +3,6 @@
  * main() puts the process in order (standard files, signals, limits) and gives the table to support/command.c, which
  * finds the command, reads its options and runs it. */
 #include "commands.h"
-#include "mail_program.h"
 #include "support/interrupt.h"
 #include "support/mapped.h"
 #include "support/messages.h"
@@ -109,12 +108,9 @@ static char **given_arguments;
 
 static bool prepare(const struct command *command)
 {
-    bool is_mail = strncmp(command_words(command), "mail ", 5) == 0;
     if (!choose_cpu())
         return false;
-    if (command == &command_serve)
-        return command_serve_is_here() || serve_program_enter(given_arguments);
-    return !is_mail || mail_program_enter(given_arguments);
+    return command != &command_serve || command_serve_is_here() || serve_program_enter(given_arguments);
 }
 
 static const struct program program = {

@@ -12,11 +12,11 @@ out=$PWD/build/macos
 mkdir -p "$out"
 
 mapfile -t files < <(ls src/*/*.c cli/*.c cli/support/*.c | grep -vE '_avx(2|512)\.c$' |
-    grep -vE '/mail/(addresses|colour|css|domain|fold|hops|html|html_[a-z]+|links|message|mime|parts|style|style_sheet)\.c$')
+    grep -vE '/mail/(addresses|colour|css|domain|fold|gmime|hops|html|html_[a-z]+|links|message|mime|parts|style|style_sheet)\.c$')
 compile_one()
 {
     local s=build/sources
-    "$1" cc -target aarch64-macos -std=c17 -O1 -Wall -Wextra -Werror -D_GNU_SOURCE -D_DARWIN_C_SOURCE -include src/base/darwin.h -DTWIN_MAIL_FOLDER='""' \
+    "$1" cc -target aarch64-macos -std=c17 -O1 -Wall -Wextra -Werror -D_GNU_SOURCE -D_DARWIN_C_SOURCE -include src/base/darwin.h -DTWIN_SERVE_FOLDER='""' \
         -fno-sanitize=undefined -Iinclude -Isrc -Icli -I. -isystem $s/libzstd/lib -isystem $s/zlib -isystem $s/lmdb/libraries/liblmdb \
         -isystem $s/utf8proc -isystem $s/xxhash -c "$3" -o "$2/${3//\//_}.o" 2>"$2/${3//\//_}.txt" || { head -n 12 "$2/${3//\//_}.txt"; return 1; }
 }

@@ -1,11 +1,12 @@
 /* domain.c — hosts in one spelling, and their registered domains by the public suffix list. The only user of libpsl. */
 #include <arpa/inet.h>
-#include <glib.h>
 #include <libpsl.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "mail/domain.h"
 #include "mail/fields.h"
+#include "mail/gmime.h"
 
 /* ---- one spelling */
 
@@ -16,7 +17,7 @@ static size_t replace(char room[TWIN__HOST_BYTES], twin_text text)
 }
 
 /* The host in the letters that domains have: one with others, "bücher.example", becomes "xn--bcher-kva.example", and letters
- * and dots that stand for ASCII become that. As it is if it has no such form. */
+ * and dots that stand for ASCII become that. As it is if it has no such form, or GLib cannot be loaded. */
 static size_t without_other_letters(char room[TWIN__HOST_BYTES], size_t length)
 {
     char text[TWIN__HOST_BYTES + 1];
@@ -27,11 +28,12 @@ static size_t without_other_letters(char room[TWIN__HOST_BYTES], size_t length)
         return length;
     memcpy(text, room, length);
     text[length] = '\0';
-    char *ascii = g_hostname_to_ascii(text);
+    const struct twin__gmime *gmime = twin__gmime();
+    char *ascii = gmime ? gmime->g_hostname_to_ascii(text) : NULL;
     twin_text given = { ascii, ascii ? strlen(ascii) : 0 };
     if (given.length > 0 && given.length <= TWIN__HOST_BYTES)
         length = replace(room, given);
-    g_free(ascii);
+    free(ascii);
     return length;
 }
 
@@ -72,9 +74,9 @@ twin_text twin__plain_host(char room[TWIN__HOST_BYTES], twin_text host)
     if (host.length == 0 || host.length > TWIN__HOST_BYTES)
         return (twin_text){ 0 };
     size_t length = spell_out(room, host, true);
-    if (!g_utf8_validate(room, (gssize)length, NULL))
+    if (!twin__is_utf8(room, length))
         length = spell_out(room, host, false);
-    if (!g_utf8_validate(room, (gssize)length, NULL))
+    if (!twin__is_utf8(room, length) || memchr(room, '\0', length))
         return (twin_text){ 0 };
     length = without_other_letters(room, length);
     return (twin_text){ room, plain_address(room, length) };

@@ -18,20 +18,11 @@ unsigned char *twin__mail_put_places(unsigned char *at, const uint32_t *places, 
 
 bool twin__mail_get_places(const unsigned char **at, const unsigned char *end, uint32_t *places, uint32_t count)
 {
-    uint64_t next = 0;
+    uint32_t next = 0;
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t gap = 0;
-        unsigned shift = 0;
-        do {
-            if (*at == end || shift > 21)
-                return false;
-            gap |= (uint64_t)(**at & 0x7f) << shift;
-            shift += 7;
-        } while (*(*at)++ & 0x80);
-        if (next + gap >= TWIN__FEATURE_PLACES)
+        if (!twin__mail_get_place(&next, at, end))
             return false;
-        places[i] = (uint32_t)(next + gap);
-        next = next + gap + 1;
+        places[i] = next - 1;
     }
     return true;
 }

@@ -1,7 +1,7 @@
 /* file_loan.c — what one check needs of a model's file, read where it is.
  *
  * A process that judges one message would spend most of its time on loading a model that it uses a thousandth of. Instead
- * records and signatures stay in the file, and of the weights those of the message are taken: the places that it has are
+ * records and signatures stay in the file, and are looked at there when they are needed, and of the weights those of the message are taken: the places that it has are
  * numbered, and its features and the learners have these numbers in their stead. */
 #include <stdlib.h>
 #include <string.h>
@@ -84,7 +84,10 @@ twin_status twin__mail_lend(struct twin__mail_loan *loan, struct twin__model *mo
     loan->places = malloc((total + 1) * sizeof *loan->places);
     twin_status status = n && wanted && loan->places ? TWIN_OK : twin__fail_memory(error);
     if (status == TWIN_OK)
-        status = twin__mail_lend_messages(loan, model, saved->next, txn, store, error);
+        status = twin__mail_lend_messages(
+            loan, model, item,
+            (struct twin__mail_reading){ .txn = txn, .store = store, .version = saved->version, .next = saved->next },
+            error);
     if (status == TWIN_OK) {
         uint32_t *at = loan->places;
         memset(n->bits, 0xff, (FIRST_PLACES + WORD_BITS - 1) / WORD_BITS * sizeof n->bits[0]);
@@ -110,7 +113,7 @@ void twin__mail_take_back(struct twin__mail_loan *loan, struct twin__model *mode
             content->cells = NULL;
             content->margin.weights = NULL;
         }
-    model->remembered.lent = NULL;
+    model->remembered.lender = NULL;
     model->remembered.count = 0;
     free(loan->blocks);
     free(loan->places);

@@ -28,11 +28,11 @@ bool twin__mail_check_fits(struct twin__bytes value, uint64_t key);
 twin_status twin__mail_save_messages(twin__store_txn *txn, const struct twin__remembered *remembered,
                                      const struct twin__mail_saved *saved, twin_error *error);
 
-/* Loads the messages up to number `next`, into a model that has labels and the first number; or lends them. */
-twin_status twin__mail_load_messages(struct twin__model *out, uint64_t next, twin__store_txn *txn,
-                                     const twin__store *store, twin_error *error);
-twin_status twin__mail_lend_messages(struct twin__mail_loan *loan, struct twin__model *model, uint64_t next,
-                                     twin__store_txn *txn, const twin__store *store, twin_error *error);
+/* Loads the messages up to reading.next, into a model that has labels and the first number; or lends them for an item. */
+twin_status twin__mail_load_messages(struct twin__model *out, struct twin__mail_reading reading, twin_error *error);
+twin_status twin__mail_lend_messages(struct twin__mail_loan *loan, struct twin__model *model,
+                                     const struct twin__mail_item *item, struct twin__mail_reading reading,
+                                     twin_error *error);
 
 /* The bytes of the pages of the records; the others of their table are of texts. */
 uint64_t twin__mail_record_bytes(const struct twin__remembered *remembered);
@@ -42,7 +42,22 @@ uint64_t twin__mail_record_bytes(const struct twin__remembered *remembered);
 /* At most three bytes for each. Returns where they end. */
 unsigned char *twin__mail_put_places(unsigned char *at, const uint32_t *places, uint32_t count);
 
-/* False when they are not increasing places, or end too early. Moves *at behind them. */
+/* Reads a place, which is *next or more; *next becomes the one after it. False when it is none, or ends too early. */
+static inline bool twin__mail_get_place(uint32_t *next, const unsigned char **at, const unsigned char *end)
+{
+    uint32_t gap = 0;
+    unsigned shift = 0;
+    do {
+        if (*at == end || shift > 21)
+            return false;
+        gap |= (uint32_t)(**at & 0x7f) << shift;
+        shift += 7;
+    } while (*(*at)++ & 0x80);
+    *next += gap + 1;
+    return *next <= TWIN__FEATURE_PLACES;
+}
+
+/* The same for many. Moves *at behind them. */
 bool twin__mail_get_places(const unsigned char **at, const unsigned char *end, uint32_t *places, uint32_t count);
 
 /* The most bytes that features take. `places`: those of all blocks. Returns where they end. */

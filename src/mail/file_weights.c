@@ -239,33 +239,33 @@ static twin_status load_whole(const struct weights *w, struct twin__mail_places 
     return TWIN_OK;
 }
 
-/* `places` has room for all. */
-static bool apply_changes(const struct weights *w, struct twin__mail_places wanted, uint32_t *places,
-                          struct twin__bytes value)
+static bool apply_changes(const struct weights *w, struct twin__mail_places wanted, struct twin__bytes value)
 {
-    const unsigned char *at = value.at, *end = at + value.length;
     if (value.length < CHANGES_HEAD)
         return false;
-    uint32_t count = twin__get4(at + TWIN__MAIL_CHECK_BYTES);
-    size_t size = w->width * sizeof(float);
-    at += CHANGES_HEAD;
-    if (count > TWIN__FEATURE_PLACES || !twin__mail_get_places(&at, end, places, count) ||
-        (size_t)(end - at) != count * size)
+    const unsigned char *at = (const unsigned char *)value.at + CHANGES_HEAD;
+    size_t size = w->width * sizeof(float), left = value.length - CHANGES_HEAD;
+    uint32_t count = twin__get4((const unsigned char *)value.at + TWIN__MAIL_CHECK_BYTES), next = 0;
+    if (count > left / size)
         return false;
+    const unsigned char *floats = at + left - count * size, *end = floats; /* behind the places */
     size_t k = 0;
-    for (uint32_t i = 0; i < count; i++, at += size) {
-        while (wanted.places && k < wanted.count && wanted.places[k] < places[i])
+    for (uint32_t i = 0; i < count; i++, floats += size) {
+        if (!twin__mail_get_place(&next, &at, end))
+            return false;
+        uint32_t place = next - 1;
+        while (k < wanted.count && wanted.places[k] < place)
             k++;
         if (!wanted.places)
-            memcpy(w->values + places[i] * w->width, at, size);
-        else if (k < wanted.count && wanted.places[k] == places[i])
-            memcpy(w->values + k * w->width, at, size);
+            memcpy(w->values + place * w->width, floats, size);
+        else if (k < wanted.count && wanted.places[k] == place)
+            memcpy(w->values + k * w->width, floats, size);
     }
-    return true;
+    return at == end;
 }
 
 static twin_status load_changes(const struct weights *w, struct twin__mail_places wanted,
-                                struct twin__mail_saved_weights *saved, uint32_t *places, twin__store_txn *txn,
+                                struct twin__mail_saved_weights *saved, twin__store_txn *txn,
                                 const twin__store *store, twin_error *error)
 {
     saved->bytes = 0;
@@ -275,7 +275,7 @@ static twin_status load_changes(const struct weights *w, struct twin__mail_place
         twin_status status = twin__store_get(&value, txn, TWIN__MAIL_WEIGHTS, key, error);
         if (status != TWIN_OK)
             return status;
-        if (!value.at || !twin__mail_check_fits(value, key) || !apply_changes(w, wanted, places, value))
+        if (!value.at || !twin__mail_check_fits(value, key) || !apply_changes(w, wanted, value))
             return twin__store_fail_damaged(error, store, "changes of its weights");
         saved->bytes += value.length;
     }
@@ -286,16 +286,12 @@ twin_status twin__mail_load_weights(const struct twin__mail_label *known, unsign
                                     struct twin__mail_places wanted, struct twin__mail_saved *saved,
                                     twin__store_txn *txn, const twin__store *store, twin_error *error)
 {
-    uint32_t *places = malloc(TWIN__FEATURE_PLACES * sizeof *places);
-    if (!places)
-        return twin__fail_memory(error);
     twin_status status = TWIN_OK;
     for (int learner = 0; learner < twin__mail_learners(saved->version) && status == TWIN_OK; learner++) {
         const struct weights w = weights_of(known, label, learner);
         status = load_whole(&w, wanted, txn, store, error);
         if (status == TWIN_OK)
-            status = load_changes(&w, wanted, &saved->weights[label][learner], places, txn, store, error);
+            status = load_changes(&w, wanted, &saved->weights[label][learner], txn, store, error);
     }
-    free(places);
     return status;
 }

@@ -116,7 +116,7 @@ static void insert(struct twin__neighbours *out, uint64_t number, double similar
 /* ---- the nearest */
 
 enum {
-    PART = 1024, /* heads that are compared at a time */
+    PART = 1024, /* heads that are compared at a time; of what is lent a block */
     /* Messages whose heads agree that are compared as a whole, the latest first: a million copies take no more time. 20
      * copies count as much as any number. */
     MOST_COMPARED = 4096,
@@ -145,92 +145,50 @@ static void count_alike(struct twin__neighbours *out, const struct twin__remembe
     }
 }
 
+/* Compares a message whose head agrees. */
+static void compare(struct twin__neighbours *out, const struct twin__remembered *r, uint64_t number,
+                    struct search *search)
+{
+    const struct twin__mail_record *record = twin__remembered_at(r, number);
+    const uint8_t *slots = search->signature->slots;
+    if (record->flags & TWIN__MAIL_REMOVED)
+        return;
+    unsigned equal =
+        agreement(twin__remembered_entry(r, TWIN__MAIL_HEADS, number), slots, TWIN__MAIL_HEAD) +
+        agreement(twin__remembered_entry(r, TWIN__MAIL_TAILS, number), slots + TWIN__MAIL_HEAD, TWIN__MAIL_TAIL);
+    insert(&out[record->label], number, similarity_of(equal));
+    search->left--;
+}
+
+/* Where the messages before `end` begin whose entries follow each other. */
+static uint64_t begin_of_part(const struct twin__remembered *r, uint64_t end)
+{
+    uint64_t most = r->lender ? (end - 1) % TWIN__MAIL_BLOCK + 1 : PART;
+    return end - r->first < most ? r->first : end - most;
+}
+
+static void find_heads(struct twin__neighbours *out, const struct twin__remembered *r, struct search *search)
+{
+    uint32_t found[PART];
+    for (uint64_t begin, end = r->first + r->count; end > r->first && search->left; end = begin) {
+        begin = begin_of_part(r, end);
+        size_t count = twin__kernels()->near_heads(found, twin__remembered_entry(r, TWIN__MAIL_HEADS, begin),
+                                                   (size_t)(end - begin), search->signature->slots, search->least);
+        while (count > 0 && search->left)
+            compare(out, r, begin + found[--count], search);
+    }
+}
+
 static void find_alike(struct twin__neighbours *out, const struct twin__remembered *r, const struct search *search)
 {
     uint32_t found[PART];
-    const uint8_t *slots = search->signature->slots + WORD_SLOTS;
-    const uint8_t(*shapes)[TWIN__MAIL_SHAPE] = (const uint8_t(*)[TWIN__MAIL_SHAPE])r->shapes;
-    for (size_t end = r->start + r->count; end > r->start && search->has_shape;) {
-        size_t left = end - r->start, begin = end - (left < PART ? left : PART);
-        size_t count = twin__kernels()->near_heads(found, shapes + begin, end - begin, slots, ALIKE_SHAPE);
+    for (uint64_t begin, end = r->first + r->count; end > r->first && search->has_shape; end = begin) {
+        begin = begin_of_part(r, end);
+        size_t count =
+            twin__kernels()->near_heads(found, twin__remembered_entry(r, TWIN__MAIL_SHAPES, begin),
+                                        (size_t)(end - begin), search->signature->slots + WORD_SLOTS, ALIKE_SHAPE);
         while (count > 0)
-            count_alike(out, r, r->first + (begin - r->start) + found[--count], search);
-        end = begin;
-    }
-}
-
-static void find_in_memory(struct twin__neighbours *out, const struct twin__remembered *r, struct search *search)
-{
-    uint32_t found[PART];
-    const uint8_t *slots = search->signature->slots;
-    const uint8_t(*heads)[TWIN__MAIL_HEAD] = (const uint8_t(*)[TWIN__MAIL_HEAD])r->heads;
-    for (size_t end = r->start + r->count; end > r->start && search->left;) {
-        size_t left = end - r->start, begin = end - (left < PART ? left : PART);
-        size_t count = twin__kernels()->near_heads(found, heads + begin, end - begin, slots, search->least);
-        while (count > 0 && search->left) {
-            size_t i = begin + found[--count];
-            const struct twin__mail_record *record = &r->records[i];
-            if (record->flags & TWIN__MAIL_REMOVED)
-                continue;
-            unsigned equal = agreement(r->heads[i], slots, TWIN__MAIL_HEAD) +
-                             agreement(r->tails[i], slots + TWIN__MAIL_HEAD, TWIN__MAIL_TAIL);
-            insert(&out[record->label], r->first + (i - r->start), similarity_of(equal));
-            search->left--;
-        }
-        end = begin;
-    }
-}
-
-/* The same for the signatures of one block, of the messages `begin` to `end`, that were lent. */
-static void find_in_block(struct twin__neighbours *out, const struct twin__remembered *r, uint64_t begin,
-                          uint64_t end, struct search *search)
-{
-    uint8_t heads[TWIN__MAIL_BLOCK][TWIN__MAIL_HEAD];
-    uint32_t found[TWIN__MAIL_BLOCK];
-    const uint8_t *slots = search->signature->slots;
-    const unsigned char *block = r->lent[begin / TWIN__MAIL_BLOCK - r->first / TWIN__MAIL_BLOCK].signatures;
-    block += begin % TWIN__MAIL_BLOCK * TWIN__MAIL_SLOTS;
-    for (size_t i = 0; i < end - begin; i++)
-        memcpy(heads[i], block + i * TWIN__MAIL_SLOTS, TWIN__MAIL_HEAD);
-    size_t count = twin__kernels()->near_heads(found, (const uint8_t(*)[TWIN__MAIL_HEAD])heads, (size_t)(end - begin),
-                                               slots, search->least);
-    while (count > 0 && search->left) {
-        uint64_t number = begin + found[--count];
-        const struct twin__mail_record *record = twin__remembered_at(r, number);
-        const unsigned char *known = block + found[count] * (size_t)TWIN__MAIL_SLOTS;
-        if (record->flags & TWIN__MAIL_REMOVED)
-            continue;
-        insert(&out[record->label], number, similarity_of(agreement(known, slots, WORD_SLOTS)));
-        search->left--;
-    }
-}
-
-static void find_alike_in_block(struct twin__neighbours *out, const struct twin__remembered *r, uint64_t begin,
-                                uint64_t end, const struct search *search)
-{
-    uint8_t shapes[TWIN__MAIL_BLOCK][TWIN__MAIL_SHAPE];
-    uint32_t found[TWIN__MAIL_BLOCK];
-    const unsigned char *block = r->lent[begin / TWIN__MAIL_BLOCK - r->first / TWIN__MAIL_BLOCK].signatures;
-    block += begin % TWIN__MAIL_BLOCK * TWIN__MAIL_SLOTS + WORD_SLOTS;
-    for (size_t i = 0; i < end - begin; i++)
-        memcpy(shapes[i], block + i * TWIN__MAIL_SLOTS, TWIN__MAIL_SHAPE);
-    size_t count =
-        twin__kernels()->near_heads(found, (const uint8_t(*)[TWIN__MAIL_SHAPE])shapes, (size_t)(end - begin),
-                                    search->signature->slots + WORD_SLOTS, ALIKE_SHAPE);
-    while (count > 0)
-        count_alike(out, r, begin + found[--count], search);
-}
-
-static void find_lent(struct twin__neighbours *out, const struct twin__remembered *r, struct search *search)
-{
-    for (uint64_t end = r->first + r->count; end > r->first;) {
-        uint64_t begin = (end - 1) / TWIN__MAIL_BLOCK * TWIN__MAIL_BLOCK;
-        begin = begin < r->first ? r->first : begin;
-        if (search->left)
-            find_in_block(out, r, begin, end, search);
-        if (search->has_shape)
-            find_alike_in_block(out, r, begin, end, search);
-        end = begin;
+            count_alike(out, r, begin + found[--count], search);
     }
 }
 
@@ -243,10 +201,6 @@ void twin__remembered_nearest(struct twin__neighbours out[TWIN__MAIL_MAX_LABELS]
     bool has_shape = memcmp(signature->slots + WORD_SLOTS, none, sizeof none) != 0;
     struct search search = { signature, near ? NEAR_HEAD : 0, near ? MOST_COMPARED : SIZE_MAX, has_shape && near };
     memset(out, 0, TWIN__MAIL_MAX_LABELS * sizeof *out);
-    if (remembered->lent) {
-        find_lent(out, remembered, &search);
-        return;
-    }
-    find_in_memory(out, remembered, &search);
+    find_heads(out, remembered, &search);
     find_alike(out, remembered, &search);
 }

@@ -127,8 +127,8 @@ twin_status twin__mail_reload(twin_mail *mail, twin__store_txn *txn, uint64_t nu
     if (!fresh)
         return twin__fail_memory(error);
     twin_status status = twin__mail_load(&fresh->model, &fresh->saved, txn, number, mail->use, mail->store, error);
-    if (status == TWIN_OK && mail->use == TWIN__MAIL_FOR_FEW_CHECKS && fresh->saved.version < 3) {
-        mail->use = TWIN__MAIL_FOR_CHECKS; /* old files have other weights than those that are lent */
+    if (status == TWIN_OK && mail->use == TWIN__MAIL_FOR_FEW_CHECKS && fresh->saved.version < 4) {
+        mail->use = TWIN__MAIL_FOR_CHECKS; /* old files have another form than what is lent */
         twin__model_clear(&fresh->model);
         twin__mail_saved_clear(&fresh->saved);
         status = twin__mail_load(&fresh->model, &fresh->saved, txn, number, mail->use, mail->store, error);
@@ -345,8 +345,12 @@ static twin_status check(twin_mail_verdict *out, twin_mail *mail, const twin_mes
         *out = *twin__model_judge_once(&mail->model, &item);
     else if (status == TWIN_OK)
         twin__model_judge(out, NULL, &mail->model, &item, options.method, trusted);
-    if (reading)
+    if (reading) {
         twin__mail_take_back(&loan, &mail->model);
+        if (status == TWIN_OK)
+            status = loan.status;
+        mail->prepared = mail->prepared && status == TWIN_OK; /* a verdict on what is damaged is none */
+    }
     return status;
 }
 

@@ -5,10 +5,13 @@
  *                 "texts"                   check, the most bytes of a text (4); not there if none are kept
  *                 "thresholds"              check, then for each label what is not of it is below, and the median of its own
  *                                           messages; then how much of a message is usually known, and zero (doubles); not there, or of fewer labels, where earlier programs wrote
- *     messages    number / 256              check, then a record of 40 bytes for each number from 256·key on
+ *     messages    2^63 + number / 1024      check, then a record of 40 bytes for each of these numbers
  *                 2^62 + number / 16        the beginnings of texts, if they are kept: file_texts.c
- *     signatures  number / 256              check, then a signature of 128 bytes for each: 112 of words, 16 of the structure of
- *                                           HTML (all 255: none; earlier programs wrote 128 of words)
+ *     signatures  2^62 + number / 1024      check, then the first 16 bytes of a signature for each, which are of words
+ *                 number / 256              check, then the next 96 bytes for each, of words
+ *                 2^63 + number / 1024      check, then the last 16, of the structure of HTML (all 255: none). Versions 1 to 3
+ *                                           have all 128 bytes under number / 256, at first 128 of words,
+ *                                           and there the records, too
  *     weights     label · 2^32 + 2·c        check, then cells c·8188 .. of the linear learner: weight and squares, floats
  *                 label · 2^32 + 2·c + 1    check, then weights c·16376 .. of the second voter: floats
  *                 the same + 2^30           of the learners of what is seen
@@ -23,7 +26,7 @@
  *                 1 after the first, in groups of 7 bits, the last of which has its high bit clear
  *
  *     format   0  8  magic "TWINMAIL"        state   0  8  last transaction
- *              8  4  version, 3                      8  8  first number     16  8  next number
+ *              8  4  version, 4                      8  8  first number     16  8  next number
  *             12  4  bits of a place                24  8  messages learnt since the model was created
  *             16 16  key                            32  8  labels
  *             32  8  most messages kept             40  8  label of the last message learnt
@@ -79,7 +82,7 @@ static const char MAGIC[8] = { 'T', 'W', 'I', 'N', 'M', 'A', 'I', 'L' };
 static const char HASH_CHECK[] = "twinsift mail: is this the same hash?";
 
 enum {
-    VERSION = 3,
+    VERSION = 4,
     CHECK_BYTES = TWIN__MAIL_CHECK_BYTES,
     FORMAT_BYTES = 64,
     STATE_HEAD = 56,
@@ -353,7 +356,7 @@ static twin_status note_loaded(struct twin__mail_saved *saved, struct twin__mode
     uint32_t version = saved->version;
     if (twin__mail_saved_update(saved, model, saved->transaction) != TWIN_OK)
         return twin__fail_memory(error);
-    saved->version = version;
+    saved->version = version; /* of which the signatures have another form before version 4 */
     if (version < 3)
         renew(saved, model);
     return TWIN_OK;
@@ -370,7 +373,10 @@ twin_status twin__mail_load(struct twin__model *out, struct twin__mail_saved *sa
     if (use == TWIN__MAIL_FOR_FEW_CHECKS)
         return status;
     if (status == TWIN_OK)
-        status = twin__mail_load_messages(out, saved->next, txn, store, error);
+        status = twin__mail_load_messages(
+            out,
+            (struct twin__mail_reading){ .txn = txn, .store = store, .version = saved->version, .next = saved->next },
+            error);
     for (unsigned i = 0; i < out->label_count && status == TWIN_OK; i++)
         if (twin__label_learns(&out->labels[i])) {
             status = twin__mail_load_weights(&out->labels[i], i, (struct twin__mail_places){ 0 }, saved, txn, store,

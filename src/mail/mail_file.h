@@ -45,15 +45,32 @@ enum twin__mail_use {
 twin_status twin__mail_load(struct twin__model *out, struct twin__mail_saved *saved, twin__store_txn *txn,
                             uint64_t number, enum twin__mail_use use, const twin__store *store, twin_error *error);
 
+/* Where messages are read in a file: file_messages.c. */
+struct twin__mail_reading {
+    twin__store_txn *txn;
+    const twin__store *store;
+    uint32_t version;
+    uint64_t next; /* number of a message */
+    struct {
+        uint64_t number; /* plus 1; 0: none */
+        const unsigned char *entries;
+    } last[TWIN__MAIL_COLUMNS + 2]; /* value of each column, and of those that earlier programs wrote */
+};
+
 /* What one check needs of the file. Begin with {0}. */
 struct twin__mail_loan {
-    struct twin__mail_lent *blocks;
+    struct twin__mail_lender lender;
+    struct twin__mail_reading reading;
+    const void *(*blocks)[TWIN__MAIL_COLUMNS]; /* from the first on; NULL: was not needed yet */
+    uint64_t first;
     struct twin__mail_record last[TWIN__MAIL_BLOCK]; /* of the last block, if it had to be copied */
     uint32_t *places;                                /* of the item, as numbers among those that it has */
+    twin_status status;                              /* of what was needed so far */
+    twin_error *error;
 };
 
 /* Lends to a model loaded for few checks what is in the file for one item, which is changed to fit, until it is taken back:
- * also after a failure, and before the transaction ends. */
+ * also after a failure, and before the transaction ends. Then the status is that of the loan. */
 twin_status twin__mail_lend(struct twin__mail_loan *loan, struct twin__model *model, struct twin__mail_item *item,
                             struct twin__mail_saved *saved, twin__store_txn *txn, const twin__store *store,
                             twin_error *error);

@@ -1,20 +1,21 @@
-/* mime.c — what GMime does for us.
+/* mime.c — content types, encoded words, dates, character sets: the simple ones as they are read in simple_fields.c, the
+ * others by GMime.
  *
  * Text that is ASCII needs no conversion in any character set but the few whose ASCII bytes mean something else. The rest
- * goes through iconv, under the names that GMime knows for character sets; opened converters are kept, since a mailbox
+ * goes through iconv, under the names that GMime knows for character sets, or their own; opened converters are kept, since a mailbox
  * has few character sets. What a converter refuses becomes U+FFFD, one per byte. */
 #include "mail/mime.h"
 
 #include <errno.h>
-#include <gmime/gmime.h>
-#include <pthread.h>
+#include <iconv.h>
 #include <stdlib.h>
 #include <string.h>
 #include <twinsift/text.h>
 
 #include "base/error.h"
-#include "mail/content_type.h"
 #include "mail/fields.h"
+#include "mail/gmime.h"
+#include "mail/simple_fields.h"
 
 enum { CONVERTERS = 8, NAME_BYTES = 48 };
 
@@ -24,29 +25,16 @@ struct converter {
 };
 
 struct twin__mime {
-    GMimeParserOptions *options;
+    GMimeParserOptions *options;             /* NULL: GMime was not needed yet */
     struct converter converters[CONVERTERS]; /* unused ones have no name */
     size_t next;                             /* to be replaced */
-    twin_buffer converted;
+    twin_buffer converted, words;
 };
-
-static void start_gmime(void)
-{
-    g_mime_init();
-}
 
 twin_status twin__mime_create(struct twin__mime **out)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, start_gmime);
-    struct twin__mime *mime = calloc(1, sizeof *mime);
-    *out = mime;
-    if (!mime)
-        return TWIN_ENOMEM;
-    static const char *charsets[] = { "utf-8", "windows-1252", NULL };
-    mime->options = g_mime_parser_options_new();
-    g_mime_parser_options_set_fallback_charsets(mime->options, charsets);
-    return TWIN_OK;
+    *out = calloc(1, sizeof **out);
+    return *out ? TWIN_OK : TWIN_ENOMEM;
 }
 
 void twin__mime_free(struct twin__mime *mime)
@@ -55,10 +43,24 @@ void twin__mime_free(struct twin__mime *mime)
         return;
     for (size_t i = 0; i < CONVERTERS; i++)
         if (mime->converters[i].name[0] && mime->converters[i].handle != (iconv_t)-1)
-            g_mime_iconv_close(mime->converters[i].handle);
-    g_mime_parser_options_free(mime->options);
+            iconv_close(mime->converters[i].handle);
+    if (mime->options)
+        twin__gmime()->g_mime_parser_options_free(mime->options);
     twin_buffer_clear(&mime->converted);
+    twin_buffer_clear(&mime->words);
     free(mime);
+}
+
+/* With the options ready. NULL: it cannot be loaded. */
+static const struct twin__gmime *gmime_for(struct twin__mime *mime)
+{
+    static const char *charsets[] = { "utf-8", "windows-1252", NULL };
+    const struct twin__gmime *gmime = twin__gmime();
+    if (gmime && !mime->options) {
+        mime->options = gmime->g_mime_parser_options_new();
+        gmime->g_mime_parser_options_set_fallback_charsets(mime->options, charsets);
+    }
+    return gmime;
 }
 
 /* ---- character sets */
@@ -86,6 +88,13 @@ static bool shifts_ascii(twin_text charset)
     return false;
 }
 
+/* The names that mail has for the parts of ISO 8859 are those that iconv has. */
+static iconv_t open_converter(const char *charset)
+{
+    const struct twin__gmime *gmime = strncmp(charset, "iso-8859-", 9) == 0 ? NULL : twin__gmime();
+    return gmime ? gmime->g_mime_iconv_open("utf-8", charset) : iconv_open("utf-8", charset);
+}
+
 static iconv_t converter(struct twin__mime *mime, twin_text charset)
 {
     if (charset.length == 0 || charset.length >= NAME_BYTES)
@@ -100,10 +109,10 @@ static iconv_t converter(struct twin__mime *mime, twin_text charset)
     }
     struct converter *slot = &mime->converters[mime->next++ % CONVERTERS];
     if (slot->name[0] && slot->handle != (iconv_t)-1)
-        g_mime_iconv_close(slot->handle);
+        iconv_close(slot->handle);
     memcpy(slot->name, charset.bytes, charset.length);
     slot->name[charset.length] = '\0';
-    return slot->handle = g_mime_iconv_open("utf-8", slot->name);
+    return slot->handle = open_converter(slot->name);
 }
 
 static twin_status convert(twin_buffer *out, bool *bad, iconv_t handle, twin_text bytes)
@@ -169,13 +178,13 @@ static twin_status convert_windows(twin_buffer *out, bool *bad, twin_text bytes)
 static twin_status convert_named(twin_buffer *out, bool *bad, struct twin__mime *mime, twin_text charset,
                                  twin_text bytes)
 {
-    iconv_t handle = converter(mime, charset);
-    if (handle == (iconv_t)-1 || is_named_any(charset, "us-ascii", "ascii")) {
+    if (is_named_any(charset, "windows-1252", "cp1252"))
+        return convert_windows(out, bad, bytes);
+    iconv_t handle = is_named_any(charset, "us-ascii", "ascii") ? (iconv_t)-1 : converter(mime, charset);
+    if (handle == (iconv_t)-1) {
         *bad |= charset.length > 0;
         return convert_windows(out, bad, bytes);
     }
-    if (is_named_any(charset, "windows-1252", "cp1252"))
-        return convert_windows(out, bad, bytes);
     twin_status status = convert(&mime->converted, bad, handle, bytes);
     twin_text converted = { mime->converted.bytes, mime->converted.length };
     return status == TWIN_OK ? twin_text_normalise(out, NULL, converted, TWIN_NORMAL_CHECK) : status;
@@ -220,13 +229,23 @@ twin_status twin__mime_to_utf8(twin_buffer *out, bool *bad, struct twin__mime *m
 
 twin_status twin__mime_decode_words(twin_buffer *out, struct twin__mime *mime, const char *value)
 {
-    char *decoded = g_mime_utils_header_decode_text(mime->options, value);
-    twin_text text = { decoded, decoded ? strlen(decoded) : 0 };
-    uint64_t replaced = 0;
-    twin_status status = twin_text_normalise(&mime->converted, &replaced, text, TWIN_NORMAL_CHECK);
+    mime->words.length = 0;
+    twin_status status = twin__words_read(&mime->words, value);
+    twin_text text = { mime->words.bytes, mime->words.length };
+    char *decoded = NULL;
+    if (status == TWIN_EINVAL) {
+        const struct twin__gmime *gmime = gmime_for(mime);
+        if (!gmime)
+            return twin__gmime_fail();
+        decoded = gmime->g_mime_utils_header_decode_text(mime->options, value);
+        text = (twin_text){ decoded, decoded ? strlen(decoded) : 0 };
+        status = TWIN_OK;
+    }
+    if (status == TWIN_OK)
+        status = twin_text_normalise(&mime->converted, NULL, text, TWIN_NORMAL_CHECK);
     if (status == TWIN_OK)
         status = twin_buffer_append(out, mime->converted.bytes, mime->converted.length);
-    g_free(decoded);
+    free(decoded); /* GLib's memory is that of malloc() */
     return status;
 }
 
@@ -264,20 +283,23 @@ static twin_status read_simple_type(struct twin__content *out, struct twin__aren
 static twin_status read_any_type(struct twin__content *out, struct twin__mime *mime, struct twin__arena *arena,
                                  const char *value)
 {
-    GMimeContentType *type = g_mime_content_type_parse(mime->options, value);
-    char *name = g_mime_content_type_get_mime_type(type);
+    const struct twin__gmime *gmime = gmime_for(mime);
+    if (!gmime)
+        return twin__gmime_fail();
+    GMimeContentType *type = gmime->g_mime_content_type_parse(mime->options, value);
+    char *name = gmime->g_mime_content_type_get_mime_type(type);
     twin_status status = copy_checked(&out->type, mime, arena, name);
     if (status == TWIN_OK)
-        status = copy_checked(&out->charset, mime, arena, g_mime_content_type_get_parameter(type, "charset"));
-    const char *joins = g_mime_content_type_get_parameter(type, "delsp");
-    out->joins_lines = joins && g_ascii_strcasecmp(joins, "yes") == 0;
-    const char *boundary = g_mime_content_type_get_parameter(type, "boundary");
+        status = copy_checked(&out->charset, mime, arena, gmime->g_mime_content_type_get_parameter(type, "charset"));
+    const char *joins = gmime->g_mime_content_type_get_parameter(type, "delsp");
+    out->joins_lines = joins && twin__is_named((twin_text){ joins, strlen(joins) }, "yes");
+    const char *boundary = gmime->g_mime_content_type_get_parameter(type, "boundary");
     if (status == TWIN_OK && boundary)
         status = twin__arena_copy(&out->boundary, arena, (twin_text){ boundary, strlen(boundary) });
     if (status == TWIN_OK && out->name.length == 0)
-        status = copy_checked(&out->name, mime, arena, g_mime_content_type_get_parameter(type, "name"));
-    g_free(name);
-    g_object_unref(type);
+        status = copy_checked(&out->name, mime, arena, gmime->g_mime_content_type_get_parameter(type, "name"));
+    free(name);
+    gmime->g_object_unref(type);
     return status;
 }
 
@@ -298,49 +320,31 @@ twin_status twin__mime_content_type(struct twin__content *out, struct twin__mime
 twin_status twin__mime_disposition(struct twin__content *out, struct twin__mime *mime, struct twin__arena *arena,
                                    const char *value)
 {
-    GMimeContentDisposition *disposition = g_mime_content_disposition_parse(mime->options, value);
+    twin_text name;
+    if (twin__disposition_read(&name, value))
+        return name.bytes ? twin__arena_copy(&out->name, arena, name) : TWIN_OK;
+    const struct twin__gmime *gmime = gmime_for(mime);
+    if (!gmime)
+        return twin__gmime_fail();
+    GMimeContentDisposition *disposition = gmime->g_mime_content_disposition_parse(mime->options, value);
     if (!disposition)
         return TWIN_OK;
-    const char *name = g_mime_content_disposition_get_parameter(disposition, "filename");
-    twin_status status = copy_checked(&out->name, mime, arena, name);
-    g_object_unref(disposition);
+    twin_status status = copy_checked(&out->name, mime, arena,
+                                      gmime->g_mime_content_disposition_get_parameter(disposition, "filename"));
+    gmime->g_object_unref(disposition);
     return status;
 }
 
 int64_t twin__mime_date(const char *value)
 {
-    GDateTime *date = g_mime_utils_header_decode_date(value);
-    if (!date)
-        return INT64_MIN;
-    int64_t seconds = g_date_time_to_unix(date);
-    g_date_time_unref(date);
+    int64_t seconds = INT64_MIN;
+    if (twin__date_read(&seconds, value))
+        return seconds;
+    const struct twin__gmime *gmime = twin__gmime();
+    GDateTime *date = gmime ? gmime->g_mime_utils_header_decode_date(value) : NULL;
+    if (date) {
+        seconds = gmime->g_date_time_to_unix(date);
+        gmime->g_date_time_unref(date);
+    }
     return seconds;
-}
-
-/* ---- bytes */
-
-static GMimeContentEncoding encoding_of(twin_text encoding)
-{
-    if (twin__is_named(encoding, "base64"))
-        return GMIME_CONTENT_ENCODING_BASE64;
-    if (twin__is_named(encoding, "quoted-printable"))
-        return GMIME_CONTENT_ENCODING_QUOTEDPRINTABLE;
-    return GMIME_CONTENT_ENCODING_DEFAULT;
-}
-
-bool twin__mime_is_plain(twin_text encoding)
-{
-    return encoding_of(encoding) == GMIME_CONTENT_ENCODING_DEFAULT;
-}
-
-twin_status twin__mime_decode(twin_buffer *out, twin_text encoding, twin_text bytes)
-{
-    GMimeEncoding state;
-    g_mime_encoding_init_decode(&state, encoding_of(encoding));
-    out->length = 0;
-    if (twin_buffer_reserve(out, g_mime_encoding_outlen(&state, bytes.length)) != TWIN_OK)
-        return TWIN_ENOMEM;
-    if (bytes.length > 0)
-        out->length = g_mime_encoding_flush(&state, bytes.bytes, bytes.length, out->bytes);
-    return TWIN_OK;
 }

@@ -1,6 +1,7 @@
-/* mime.h — what GMime does for us: content types, encoded words, transfer encodings, character sets, addresses, dates.
+/* mime.h — content types, encoded words, transfer encodings, character sets, dates: what is hard of them is left to GMime.
  *
- * The only user of GMime and GLib. GLib ends the process when it is out of memory; what it is given here is bounded. */
+ * With domain.c the only user of GMime and GLib. GLib ends the process when it is out of memory; what it is given here is
+ * bounded. */
 #ifndef TWIN_MAIL_MIME_H
 #define TWIN_MAIL_MIME_H
 
@@ -29,17 +30,25 @@ twin_status twin__mime_content_type(struct twin__content *out, struct twin__mime
 twin_status twin__mime_disposition(struct twin__content *out, struct twin__mime *mime, struct twin__arena *arena,
                                    const char *value);
 
+/* ---- transfer.c */
+
 /* Whether the encoding leaves the bytes as they are. */
 bool twin__mime_is_plain(twin_text encoding);
 
 /* Replaces `out` by the decoded bytes. */
 twin_status twin__mime_decode(twin_buffer *out, twin_text encoding, twin_text bytes);
 
+/* Base64 to its first "="; characters that are left of four without it are none. `to` has room for as many bytes. Returns where
+ * they end. */
+char *twin__base64_decode(char *to, twin_text text);
+
+/* ---- mime.c again */
+
 /* Replaces `out` by the bytes as valid UTF-8 without zeros. `bad` becomes true if some were not in the character set. */
 twin_status twin__mime_to_utf8(twin_buffer *out, bool *bad, struct twin__mime *mime, twin_text charset,
                                twin_text bytes);
 
-/* Seconds since 1970; INT64_MIN if it is no date. */
+/* Seconds since 1970; INT64_MIN if it is no date, or one that only GMime reads, which cannot be loaded. */
 int64_t twin__mime_date(const char *value);
 
 #endif

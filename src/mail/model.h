@@ -33,19 +33,25 @@ bool twin__label_learns(const struct twin__mail_label *label); /* whether it has
 /* The learners of what is seen know what those of all features know, who were taught before there were two. */
 void twin__label_copy(struct twin__mail_label *label);
 
+/* How often a sender's address and domain were learnt under each label. */
+struct twin__sender_counts {
+    uint32_t address[TWIN_MAIL_MAX_LABELS], domain[TWIN_MAIL_MAX_LABELS];
+};
+
 struct twin__model {
     twin_mail_options options; /* complete; `key` is NULL */
     uint64_t key[2];
     struct twin__mail_label labels[TWIN_MAIL_MAX_LABELS];
     unsigned label_count;
     struct twin__remembered remembered;
-    struct twin__mail_texts texts; /* that are not in the file yet */
-    uint64_t learnt;               /* since it was created */
-    double usually_known;          /* the share of the words of a message that were learnt before: a running mean */
-    bool filtered;                 /* the filters of senders are made */
-    bool without_weights;          /* labels have no tables of weights until a file lends them */
-    unsigned streak_label;         /* of the last message learnt */
-    uint64_t streak;               /* so many in a row had it */
+    struct twin__sender_counts lent_senders; /* of the item for which a file lends what is remembered */
+    struct twin__mail_texts texts;           /* that are not in the file yet */
+    uint64_t learnt;                         /* since it was created */
+    double usually_known;  /* the share of the words of a message that were learnt before: a running mean */
+    bool filtered;         /* the filters of senders are made */
+    bool without_weights;  /* labels have no tables of weights until a file lends them */
+    unsigned streak_label; /* of the last message learnt */
+    uint64_t streak;       /* so many in a row had it */
     twin__feature_maker *maker;
     twin_minhash *hasher;
 
@@ -133,12 +139,12 @@ void twin__model_move_thresholds(struct twin__model *model, const twin_mail_verd
 
 /* ---- senders.c */
 
-/* How often a sender's address and domain were learnt under each label. */
-struct twin__sender_counts {
-    uint32_t address[TWIN_MAIL_MAX_LABELS], domain[TWIN_MAIL_MAX_LABELS];
-};
 void twin__model_count_sender(struct twin__sender_counts *out, const struct twin__model *model,
                               const struct twin__mail_item *item);
+
+/* The same of some records, to which it adds. */
+void twin__senders_count(struct twin__sender_counts *out, const struct twin__mail_record *records, size_t count,
+                         const struct twin__mail_item *item);
 
 /* Makes the filters that count senders, so that counting need not visit every message. Learning does so by itself. */
 twin_status twin__model_make_filters(struct twin__model *model);

@@ -26,19 +26,26 @@ bool twin__remembered_has(const struct twin__remembered *remembered, uint64_t nu
            !(twin__remembered_at(remembered, number)->flags & TWIN__MAIL_REMOVED);
 }
 
+const void *twin__remembered_entry(const struct twin__remembered *r, enum twin__mail_column column, uint64_t number)
+{
+    static const size_t bytes[] = { [TWIN__MAIL_RECORDS] = sizeof(struct twin__mail_record),
+                                    [TWIN__MAIL_HEADS] = TWIN__MAIL_HEAD,
+                                    [TWIN__MAIL_TAILS] = TWIN__MAIL_TAIL,
+                                    [TWIN__MAIL_SHAPES] = TWIN__MAIL_SHAPE };
+    const void *const own[] = { r->records, r->heads, r->tails, r->shapes };
+    if (!r->lender)
+        return (const char *)own[column] + twin__remembered_place(r, number) * bytes[column];
+    const char *block = r->lender->get(r->lender, column, number / TWIN__MAIL_BLOCK);
+    return block + number % TWIN__MAIL_BLOCK * bytes[column];
+}
+
 struct twin__mail_signature twin__remembered_signature(const struct twin__remembered *remembered, uint64_t number)
 {
     struct twin__mail_signature out;
-    if (remembered->lent) {
-        const struct twin__mail_lent *block =
-            &remembered->lent[number / TWIN__MAIL_BLOCK - remembered->first / TWIN__MAIL_BLOCK];
-        memcpy(out.slots, block->signatures + number % TWIN__MAIL_BLOCK * TWIN__MAIL_SLOTS, TWIN__MAIL_SLOTS);
-        return out;
-    }
-    size_t i = twin__remembered_place(remembered, number);
-    memcpy(out.slots, remembered->heads[i], TWIN__MAIL_HEAD);
-    memcpy(out.slots + TWIN__MAIL_HEAD, remembered->tails[i], TWIN__MAIL_TAIL);
-    memcpy(out.slots + TWIN__MAIL_HEAD + TWIN__MAIL_TAIL, remembered->shapes[i], TWIN__MAIL_SHAPE);
+    uint8_t *tail = out.slots + TWIN__MAIL_HEAD, *shape = tail + TWIN__MAIL_TAIL;
+    memcpy(out.slots, twin__remembered_entry(remembered, TWIN__MAIL_HEADS, number), TWIN__MAIL_HEAD);
+    memcpy(tail, twin__remembered_entry(remembered, TWIN__MAIL_TAILS, number), TWIN__MAIL_TAIL);
+    memcpy(shape, twin__remembered_entry(remembered, TWIN__MAIL_SHAPES, number), TWIN__MAIL_SHAPE);
     return out;
 }
 
@@ -92,7 +99,7 @@ static uint64_t find_slowly(const struct twin__remembered *r, uint64_t id)
 
 uint64_t twin__remembered_find(const struct twin__remembered *remembered, uint64_t id)
 {
-    if (remembered->lent)
+    if (remembered->lender)
         return find_slowly(remembered, id);
     if (!remembered->map_size)
         return UINT64_MAX;

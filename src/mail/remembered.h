@@ -35,20 +35,30 @@ struct twin__mail_signature {
     uint8_t slots[TWIN__MAIL_SLOTS];
 };
 
-/* Records and signatures of others, a block of TWIN__MAIL_BLOCK numbers after the other. */
-struct twin__mail_lent {
-    const struct twin__mail_record *records;
-    const unsigned char *signatures;
+/* What is known of messages, by what it is needed for: who they are, the three parts of their signatures. */
+enum twin__mail_column {
+    TWIN__MAIL_RECORDS,
+    TWIN__MAIL_HEADS,
+    TWIN__MAIL_TAILS,
+    TWIN__MAIL_SHAPES,
+    TWIN__MAIL_COLUMNS,
+};
+
+/* Whoever has columns that are lent. */
+struct twin__mail_lender {
+    /* The entries of messages TWIN__MAIL_BLOCK · block and so on, from the first that is remembered; never NULL. */
+    const void *(*get)(struct twin__mail_lender *lender, enum twin__mail_column column, uint64_t block);
 };
 
 /* Begin with {0}. Record and signature of message `first` are at [start]. One that is lent has nothing of its own, and no table
- * of ids: for a few checks it is less work to visit all records where they are. */
+ * of ids: for a few checks it is less work to visit all records where they are. Of the columns a block is asked for when it is
+ * needed. */
 struct twin__remembered {
     struct twin__mail_record *records;
     uint8_t (*heads)[TWIN__MAIL_HEAD];
     uint8_t (*tails)[TWIN__MAIL_TAIL];
     uint8_t (*shapes)[TWIN__MAIL_SHAPE];
-    const struct twin__mail_lent *lent; /* NULL: they are its own */
+    struct twin__mail_lender *lender; /* NULL: they are its own */
     size_t start, count, capacity;
     uint64_t first; /* number of the oldest */
     uint64_t live;  /* that are not removed */
@@ -67,11 +77,13 @@ static inline size_t twin__remembered_place(const struct twin__remembered *r, ui
 {
     return r->start + (size_t)(number - r->first);
 }
+/* The entry of a message in a column: the entries of its block follow each other. */
+const void *twin__remembered_entry(const struct twin__remembered *r, enum twin__mail_column column, uint64_t number);
+
 static inline const struct twin__mail_record *twin__remembered_at(const struct twin__remembered *r, uint64_t number)
 {
-    return r->lent
-               ? &r->lent[number / TWIN__MAIL_BLOCK - r->first / TWIN__MAIL_BLOCK].records[number % TWIN__MAIL_BLOCK]
-               : &r->records[twin__remembered_place(r, number)];
+    return r->lender ? twin__remembered_entry(r, TWIN__MAIL_RECORDS, number)
+                     : &r->records[twin__remembered_place(r, number)];
 }
 
 /* The messages from a number on whose records follow each other in memory: how many there are, and the first record. */
@@ -79,7 +91,7 @@ static inline const struct twin__mail_record *twin__remembered_run(size_t *count
                                                                    uint64_t number)
 {
     uint64_t left = r->first + r->count - number, in_block = TWIN__MAIL_BLOCK - number % TWIN__MAIL_BLOCK;
-    *count = (size_t)(r->lent && in_block < left ? in_block : left);
+    *count = (size_t)(r->lender && in_block < left ? in_block : left);
     return twin__remembered_at(r, number);
 }
 struct twin__mail_signature twin__remembered_signature(const struct twin__remembered *remembered, uint64_t number);

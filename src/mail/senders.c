@@ -1,7 +1,8 @@
 /* senders.c — how often the sender of a message was learnt under each label.
  *
  * Each label has a counting Bloom filter of the addresses and domains of its messages, planned for what is remembered and
- * made anew when that has doubled. A model that is loaded for a few checks has no filters: then all records are visited. */
+ * made anew when that has doubled. A model that is loaded for a few checks has no filters: then all records are visited,
+ * when they are lent. */
 #include <string.h>
 
 #include "mail/model.h"
@@ -55,21 +56,15 @@ twin_status twin__senders_plan(struct twin__model *model, unsigned number)
     return TWIN_OK;
 }
 
-/* By visiting every message: for a few checks that is less work than making filters. */
-static void count_exactly(struct twin__sender_counts *out, const struct twin__model *model,
-                          const struct twin__mail_item *item)
+void twin__senders_count(struct twin__sender_counts *out, const struct twin__mail_record *records, size_t count,
+                         const struct twin__mail_item *item)
 {
-    const struct twin__remembered *r = &model->remembered;
-    size_t count;
-    for (uint64_t n = r->first; n < r->first + r->count; n += count) {
-        const struct twin__mail_record *records = twin__remembered_run(&count, r, n);
-        for (size_t i = 0; i < count; i++) {
-            bool same_address = records[i].address == item->address, same_domain = records[i].domain == item->domain;
-            if (!(same_address || same_domain) || (records[i].flags & TWIN__MAIL_REMOVED))
-                continue;
-            out->address[records[i].label] += same_address && item->address;
-            out->domain[records[i].label] += same_domain && item->domain;
-        }
+    for (size_t i = 0; i < count; i++) {
+        bool same_address = records[i].address == item->address, same_domain = records[i].domain == item->domain;
+        if (!(same_address || same_domain) || (records[i].flags & TWIN__MAIL_REMOVED))
+            continue;
+        out->address[records[i].label] += same_address && item->address;
+        out->domain[records[i].label] += same_domain && item->domain;
     }
 }
 
@@ -81,11 +76,14 @@ static uint32_t count_in(const twin_bloom *senders, uint64_t hash)
 void twin__model_count_sender(struct twin__sender_counts *out, const struct twin__model *model,
                               const struct twin__mail_item *item)
 {
-    memset(out, 0, sizeof *out);
-    if (!model->filtered) {
-        count_exactly(out, model, item);
+    const struct twin__remembered *r = &model->remembered;
+    *out = (struct twin__sender_counts){ .address = { 0 } };
+    if (r->lender)
+        *out = model->lent_senders;
+    else if (!model->filtered && r->count)
+        twin__senders_count(out, r->records + r->start, r->count, item);
+    if (!model->filtered)
         return;
-    }
     for (unsigned i = 0; i < model->label_count; i++) {
         out->address[i] = count_in(model->labels[i].senders, item->address);
         out->domain[i] = count_in(model->labels[i].senders, item->domain);

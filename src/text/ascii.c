@@ -1,6 +1,8 @@
 /* ascii.c — names, and texts whose ends are white space; what bytes above ASCII mean where nobody says. */
 #include "text/ascii.h"
 
+#include "text/utf8.h"
+
 static bool is_space(char c)
 {
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
@@ -46,4 +48,13 @@ uint32_t twin__windows_character(unsigned char byte)
     if (byte < 128 || byte > 159)
         return byte;
     return windows_characters[byte - 128] ? windows_characters[byte - 128] : 0xfffd;
+}
+
+bool twin__is_utf8(const char *bytes, size_t length)
+{
+    const unsigned char *at = (const unsigned char *)bytes, *end = at + length;
+    uint64_t bad = 0;
+    while (at < end && !bad)
+        twin__take_character(&at, end, &bad);
+    return !bad;
 }

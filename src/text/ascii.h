@@ -36,6 +36,9 @@ static inline int twin__hex_digit(char c)
 /* The text cut to `most` bytes, or a little less, so that it does not end inside a character. */
 twin_text twin__cut(twin_text text, size_t most);
 
+/* Whether all of it is well-formed UTF-8. */
+bool twin__is_utf8(const char *bytes, size_t length);
+
 /* A text without blanks, tabs and line ends around it. */
 twin_text twin__trim(twin_text text);
 

@@ -149,19 +149,26 @@ expect 0 "$twinsift" mail check --bulk -m inbox.twin maildir/cur
 expect 0 "$twinsift" mail check --bulk --hidden -m inbox.twin maildir
 [ "$(wc -l <out)" = 3 ] || fail "--hidden does not read the folders within a Maildir"
 
-# nothing is learnt from nothing
-expect 0 mail learn --as spam </dev/null
+# nothing is learnt from nothing, and no model is made of it
+expect 2 mail learn --as spam </dev/null
 says 'is empty; it is left out'
 says '0 learnt, 0 corrected, 0 known already'
+says 'nothing in the input is a message'
 mkdir no-messages
 : >no-messages/empty.eml
 printf '\r\n \n' >no-messages/blank.eml
 printf '\211PNG\r\n\032\n\0\0\0\rIHDR' >no-messages/picture.eml
-expect 0 "$twinsift" mail learn -m strange.twin --as spam no-messages
+expect 2 "$twinsift" mail learn -m strange.twin --as spam no-messages
+[ ! -e strange.twin ] || fail "a model was made of what is no message"
 says 'picture.eml is not a message: it has zero bytes; it is left out'
 says 'blank.eml is empty; it is left out'
 says '3 messages were left out'
 says '0 learnt, 0 corrected, 0 known already'
+says 'nothing was learnt, since nothing in the input is a message'
+cp "$samples/friend.eml" no-messages
+expect 0 "$twinsift" mail learn -m strange.twin --as spam no-messages
+rm no-messages/friend.eml
+expect 0 "$twinsift" mail forget -m strange.twin "$samples/friend.eml"
 expect 2 "$twinsift" mail check -m strange.twin no-messages/empty.eml
 says 'empty.eml is empty'
 expect 2 "$twinsift" mail learn -m strange.twin --strict --as spam no-messages
@@ -384,7 +391,7 @@ if [ -n "${TWINSIFT_TREC_EVAL:-}" ]; then
 fi
 
 # models of earlier versions: the same verdicts, also after learning something that changes nothing
-for version in 1 2; do
+for version in 1 2 3; do
     gunzip -c "$TWINSIFT_ROOT/tests/golden/mail$version.twin.gz" >golden.twin
     for turn in read write; do
         [ $turn = read ] || expect 0 "$twinsift" mail forget -m golden.twin "$samples/spam/09-stock-image.eml"

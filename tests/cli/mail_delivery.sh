@@ -5,7 +5,7 @@
 . "${BASH_SOURCE%/*}/strict.bash"
 
 samples=${TWINSIFT_ROOT:?}/samples/mail manual=$TWINSIFT_ROOT/docs/twinsift-mail.1.md
-[ -x "$twinsift-mail" ] || { echo 'skipped: this build has no mail'; exit 77; }
+needs_mail
 
 export HOME=$PWD PATH=${twinsift%/*}:$PATH
 unset XDG_DATA_HOME

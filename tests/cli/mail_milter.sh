@@ -5,7 +5,7 @@
 . "${BASH_SOURCE%/*}/strict.bash"
 
 samples=${TWINSIFT_ROOT:?}/samples/mail
-[ -x "$twinsift-mail" ] || { echo 'skipped: this build has no mail'; exit 77; }
+needs_mail
 expect 2 "$twinsift" mail milter
 says '--listen is missing'
 expect 2 "$twinsift" mail milter --listen nowhere --host-name mx.example.org

@@ -8,7 +8,7 @@
 . "${BASH_SOURCE%/*}/strict.bash"
 
 root=${TWINSIFT_ROOT:?} samples=$TWINSIFT_ROOT/samples/mail page=$TWINSIFT_ROOT/docs/mail-servers.md
-[ -x "$twinsift-mail" ] || { echo 'skipped: this build has no mail'; exit 77; }
+needs_mail
 [ "$(id -u)" = 0 ] || { echo 'skipped: mail servers are started by root'; exit 77; }
 if [ -z "${IN_OWN_NETWORK:-}" ]; then
     unshare -nm true 2>/dev/null || { echo 'skipped: no network of its own can be made here'; exit 77; }

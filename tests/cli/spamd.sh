@@ -4,7 +4,7 @@
 . "${BASH_SOURCE%/*}/strict.bash"
 
 samples=${TWINSIFT_ROOT:?}/samples/mail spam=$samples/new.eml ham=$samples/friend.eml
-[ -x "$twinsift-mail" ] || { echo 'skipped: this build has no mail'; exit 77; }
+needs_mail
 expect 2 "$twinsift" serve --spamd unix:socket
 ! grep -q 'not in this build' err || { echo 'skipped: this build has no server'; exit 77; }
 says '--spamd needs a mail model'

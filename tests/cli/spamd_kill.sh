@@ -5,7 +5,7 @@
 . "${BASH_SOURCE%/*}/strict.bash"
 
 samples=${TWINSIFT_ROOT:?}/samples/mail spam=$samples/new.eml
-[ -x "$twinsift-mail" ] || { echo 'skipped: this build has no mail'; exit 77; }
+needs_mail
 expect 2 "$twinsift" serve --spamd unix:socket
 ! grep -q 'not in this build' err || { echo 'skipped: this build has no server'; exit 77; }
 command -v spamc >/dev/null || { echo 'skipped: spamc is not installed'; exit 77; }

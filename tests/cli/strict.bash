@@ -21,3 +21,9 @@ says()
 }
 # listens SOCKET: whether somebody does; its name is there a little earlier.
 listens() { grep -q " 00010000 .* $PWD/$1\$" /proc/net/unix; }
+# needs_mail: skips the test in a build that does not read mail.
+needs_mail()
+{
+    ! "$twinsift" mail info -m no-such-model 2>&1 | grep -q 'not in this build' ||
+        { echo 'skipped: this build has no mail'; exit 77; }
+}

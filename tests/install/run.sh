@@ -63,10 +63,10 @@ done
 
 if [ -d "$root/cli" ]; then
     prefix/bin/twinsift --version | grep -qF "$version" || fail "the program has another version"
-    if [ -e prefix/libexec/twinsift/twinsift-mail ]; then
+    if [ -e prefix/libexec/twinsift/twinsift-serve ]; then
         for tree in prefix moved; do
-            $tree/bin/twinsift mail learn -m $tree/model.twin --as ham "$root/samples/mail/new.eml" >/dev/null ||
-                fail "the program in $tree does not find its neighbour for mail"
+            ! $tree/bin/twinsift serve --spamd unix:socket 2>serve.err || fail "it serves without a model"
+            grep -q 'needs a mail model' serve.err || fail "the program in $tree does not find its neighbour that serves"
         done
     fi
 fi

@@ -8,9 +8,10 @@
 #include "base/bytes.h"
 #include "mail/file_private.h"
 
+static const char raw[] = "From: ann@example.org\nSubject: minutes\n\nThe minutes of the meeting on Tuesday.\n";
+
 static void make_model(void)
 {
-    static const char raw[] = "From: ann@example.org\nSubject: minutes\n\nThe minutes of the meeting on Tuesday.\n";
     twin_mail *mail;
     const twin_message *message;
     twin_error error = { 0 };
@@ -86,15 +87,22 @@ static twin_status write_change(twin__store_txn *txn, void *context, twin_error 
     return status == TWIN_OK ? change_record(txn, context, error) : status;
 }
 
-static void expect_opening(struct change change)
+/* A small model with one record changed. */
+static void make_changed_model(struct change change)
 {
     twin__store *store;
-    twin_mail *mail = NULL;
     twin_error error = { 0 };
     make_model();
     assert_int_equal(twin__store_open(&store, path, &twin__mail_schema, TWIN__STORE_WRITE, &error), TWIN_OK);
     assert_int_equal(twin__store_transact(store, write_change, &change, &error), TWIN_OK);
     twin__store_close(store);
+}
+
+static void expect_opening(struct change change)
+{
+    twin_mail *mail = NULL;
+    twin_error error = { 0 };
+    make_changed_model(change);
     twin_status status = twin_mail_open(&mail, path, TWIN_MAIL_WRITE, &error);
     if (status != change.status || !strstr(error.message, change.words))
         fail_msg("%d \"%s\", not %d \"%s\"", status, error.message, change.status, change.words);
@@ -107,6 +115,7 @@ static void records_that_are_wrong_are_refused(void **unused)
     static const uint32_t newer = 99, places = 3;
     static const uint64_t zero = 0, many = 1000;
     static const char unended[] = { 'x' };
+    static const uint64_t records = (uint64_t)1 << 63;
     const size_t second = STATE_HEAD + STATE_LABEL;
     const struct change changes[] = {
         { "", TWIN_OK, TWIN__MAIL_META, TWIN__MAIL_META_FORMAT, 0, "", 0, 0, NO_CHECK }, /* as it was */
@@ -123,13 +132,49 @@ static void records_that_are_wrong_are_refused(void **unused)
           unended, 1, 0, CHECK_LAST },
         { "a label", TWIN_EFORMAT, TWIN__MAIL_META, TWIN__MAIL_META_STATE, second + 24, "spam", 5, 0, CHECK_LAST },
         { "its thresholds", TWIN_EFORMAT, TWIN__MAIL_META, TWIN__MAIL_META_THRESHOLDS, 8, &zero, 8, 1, CHECK_FIRST },
-        { "a message", TWIN_EFORMAT, TWIN__MAIL_MESSAGES, 0, 8 + offsetof(struct twin__mail_record, label), &newer, 2,
-          0, CHECK_FIRST },
-        { "a block of messages", TWIN_EFORMAT, TWIN__MAIL_MESSAGES, 0, 8, &many, 8, 0, NO_CHECK },
+        { "a message", TWIN_EFORMAT, TWIN__MAIL_MESSAGES, records, 8 + offsetof(struct twin__mail_record, label),
+          &newer, 2, 0, CHECK_FIRST },
+        { "a block of messages", TWIN_EFORMAT, TWIN__MAIL_MESSAGES, records, 8, &many, 8, 0, NO_CHECK },
         { "a block of messages", TWIN_EFORMAT, TWIN__MAIL_SIGNATURES, 0, 8, &many, 8, 4, CHECK_FIRST },
     };
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++)
         expect_opening(changes[i]);
+}
+
+/* ---- few checks ---- */
+
+static twin_status check_text(twin_mail *mail, const char *text, twin_error *error)
+{
+    twin_mail_verdict verdict;
+    const twin_message *message;
+    assert_int_equal(twin_message_read(&message, reader, (twin_text){ text, strlen(text) }), TWIN_OK);
+    return twin_mail_check(&verdict, mail, message, (twin_mail_check_options){ 0 }, error);
+}
+
+/* The rest of a signature is only read for a message whose head agrees. */
+static void a_check_refuses_what_it_needs_and_is_damaged(void **unused)
+{
+    (void)unused;
+    static const uint64_t other = 1;
+    const uint64_t heads = (uint64_t)1 << 62;
+    static const char stranger[] =
+        "From: bob@example.net\nSubject: rowing\n\nBoats leave at noon from another place.\n";
+    twin_mail *mail;
+    twin_error error = { 0 };
+    make_changed_model((struct change){ .table = TWIN__MAIL_SIGNATURES, .at = 20, .bytes = &other, .length = 8 });
+    assert_int_equal(twin_mail_open(&mail, path, TWIN_MAIL_READ, &error), TWIN_OK);
+    assert_int_equal(check_text(mail, stranger, &error), TWIN_OK);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(check_text(mail, raw, &error), TWIN_EFORMAT);
+        assert_non_null(strstr(error.message, "is damaged: a block of messages"));
+    }
+    assert_int_equal(check_text(mail, stranger, &error), TWIN_OK);
+    twin_mail_close(mail);
+    make_changed_model(
+        (struct change){ .table = TWIN__MAIL_SIGNATURES, .key = heads, .at = 9, .bytes = &other, .length = 8 });
+    assert_int_equal(twin_mail_open(&mail, path, TWIN_MAIL_READ, &error), TWIN_OK);
+    assert_int_equal(check_text(mail, stranger, &error), TWIN_EFORMAT);
+    twin_mail_close(mail);
 }
 
 /* ---- arguments ---- */
@@ -164,6 +209,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(records_that_are_wrong_are_refused),
+        cmocka_unit_test(a_check_refuses_what_it_needs_and_is_damaged),
         cmocka_unit_test(wrong_arguments_are_refused),
     };
     return cmocka_run_group_tests(tests, begin, end);

@@ -220,5 +220,6 @@ int main(void)
         cmocka_unit_test(random_messages_have_the_same_parts),
         cmocka_unit_test(samples_have_the_same_parts),
     };
+    g_mime_init();
     return cmocka_run_group_tests(tests, create_reader, free_reader);
 }
