@@ -136,10 +136,8 @@ static void print_verdict(twin_mail *mail, const twin_message *message, const tw
             print_reason(mail, message, verdict, &verdict->evidence[i]);
     printf("  %-11s %s\n", step->name, step->sentence);
     if (verdict->known < LITTLE || verdict->step == TWIN_MAIL_UNKNOWN_WORDS)
-        printf("  %-11s %s (%.0f %% of its words)\n", "known",
-               verdict->known < LITTLE ? "little of this message is known"
-                                       : "less of this message is known than of most",
-               PERCENT * verdict->known);
+        printf("  %-11s %s of this message is known (%.0f %% of its words)\n", "known",
+               verdict->known < LITTLE ? "little" : "not enough", PERCENT * verdict->known);
 }
 
 void explain_verdict(twin_mail *mail, const twin_message *message, const twin_mail_verdict *verdict, bool color)

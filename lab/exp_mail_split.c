@@ -87,8 +87,8 @@ void exp_mail_enron(struct lab *lab)
     claim(lab, high.caught >= 95 && high.lost <= 1,
           "ours catches %.1f %% and loses %.2f %% where its score is at least 0.9 (wanted: 95, 1)", high.caught,
           high.lost);
-    claim(lab, verdict.lost <= 0.5 && verdict.caught >= 90,
-          "by its own threshold ours catches %.1f %% and loses %.2f %% (wanted: 90, 0.5); most of the others are "
+    claim(lab, verdict.lost <= 0.5 && verdict.caught >= 94,
+          "by its own threshold ours catches %.1f %% and loses %.2f %% (wanted: 94, 0.5); most of the others are "
           "unsure",
           verdict.caught, verdict.lost);
     mail_trials_clear(trials, TRIALS);

@@ -183,7 +183,7 @@ typedef struct twin_mail_verdict {
     double log_odds;         /* what the evidence says for spam; for the best label in a model without spam */
     double threshold;        /* log odds above which that label is given */
     twin_mail_step step;     /* that decided: from TWIN_MAIL_NOTHING on */
-    double known;            /* 0 .. 1: the share of the words that are seen of which anything was learnt */
+    double known;            /* 0 .. 1: the share that is known of what is seen, or of how it came: the lesser */
     twin_mail_reason reason; /* the evidence that counted most */
     twin_mail_evidence evidence[TWIN_MAIL_MAX_LABELS]; /* spam first; good has none where there are others */
     size_t count;

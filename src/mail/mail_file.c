@@ -4,7 +4,8 @@
  *     meta        "format", "state"         below
  *                 "texts"                   check, the most bytes of a text (4); not there if none are kept
  *                 "thresholds"              check, then for each label what is not of it is below, and the median of its own
- *                                           messages; then how much of a message is usually known, and zero (doubles); not there, or of fewer labels, where earlier programs wrote
+ *                                           messages (doubles); not there, or of fewer labels, where earlier programs wrote; some
+ *                                           wrote two more
  *     messages    2^63 + number / 1024      check, then a record of 40 bytes for each of these numbers
  *                 2^62 + number / 16        the beginnings of texts, if they are kept: file_texts.c
  *     signatures  2^62 + number / 1024      check, then the first 16 bytes of a signature for each, which are of words

@@ -404,13 +404,6 @@ static twin_status insist(struct twin__model *model, const struct twin__mail_ite
     return status;
 }
 
-/* How much of a message is known before it is learnt. */
-static void note_known(struct twin__model *model, double known)
-{
-    static const double LEAST_WEIGHT = 1 / 256.0; /* of one message */
-    model->usually_known += fmax(1 / ((double)model->learnt + 2), LEAST_WEIGHT) * (known - model->usually_known);
-}
-
 /* Adds the record of a message that is new, or new under this label. */
 static twin_status remember(struct twin__model *model, const struct twin__mail_item *item, unsigned label,
                             uint32_t now, const twin_mail_verdict *verdict)
@@ -452,10 +445,8 @@ twin_status twin__model_learn(twin_mail_effect *out, struct twin__model *model, 
     twin_status status = twin__model_make_filters(model);
     if (status == TWIN_OK && known != UINT64_MAX)
         status = forget_number(model, known);
-    if (is_new) {
+    if (is_new)
         twin__model_move_thresholds(model, &verdict, label);
-        note_known(model, twin__model_known(model, item));
-    }
     uint64_t number = model->remembered.first + model->remembered.count;
     if (status == TWIN_OK)
         status = remember(model, item, label, now, is_new ? &verdict : NULL);

@@ -47,11 +47,10 @@ struct twin__model {
     struct twin__sender_counts lent_senders; /* of the item for which a file lends what is remembered */
     struct twin__mail_texts texts;           /* that are not in the file yet */
     uint64_t learnt;                         /* since it was created */
-    double usually_known;  /* the share of the words of a message that were learnt before: a running mean */
-    bool filtered;         /* the filters of senders are made */
-    bool without_weights;  /* labels have no tables of weights until a file lends them */
-    unsigned streak_label; /* of the last message learnt */
-    uint64_t streak;       /* so many in a row had it */
+    bool filtered;                           /* the filters of senders are made */
+    bool without_weights;                    /* labels have no tables of weights until a file lends them */
+    unsigned streak_label;                   /* of the last message learnt */
+    uint64_t streak;                         /* so many in a row had it */
     twin__feature_maker *maker;
     twin_minhash *hasher;
 
@@ -117,9 +116,6 @@ double twin__model_trust(double out[TWIN_MAIL_MAX_LABELS], const struct twin__mo
 double twin__trust_of(double share, double against);
 
 /* ---- verdict.c */
-
-/* Which share of the words that are seen any label was taught, or others that share their places. */
-double twin__model_known(const struct twin__model *model, const struct twin__mail_item *item);
 
 /* So many of the first places are looked at to see how many are taken. */
 enum { TWIN__MAIL_LOOKED_AT = 512 };

@@ -13,11 +13,15 @@
 /* The log odds of spam of mail from those who are trusted, at most. */
 static const double TRUSTED = -2;
 
-/* From what score on another label than spam is likely, and how much more it takes for the unknown share of the words. Measured
- * by twinsift-lab mail-labels. */
-static const double LIKELY = 0.1, UNKNOWN_IN_FOLDERS = 7;
+/* From what score on another label than spam is likely, and how much more it takes for the share that is unknown. Measured by
+ * twinsift-lab mail-labels. */
+static const double LIKELY = 0.1, UNKNOWN_IN_FOLDERS = 4;
 
-/* Messages learnt, after which it is known how much of one is usually known. */
+/* Of mail that is like what was learnt more than this is known of how it came: nine tenths have .6 and more; of mail of others
+ * .3 to .5, and nothing where all that was learnt has no headers. */
+static const double FAMILIAR = 0.5;
+
+/* Messages learnt, after which it is known how much of one is known. */
 static const double ESTABLISHED = 1000, ESTABLISHED_IN_FOLDERS = 200;
 
 /* ---- the steps */
@@ -61,13 +65,13 @@ static const twin_mail_step_info steps[TWIN_MAIL_STEPS] = {
                             0 },
     [TWIN_MAIL_RIVAL] = { "rival", "The best label leads the second by less than 1: unsure.", 1 },
     [TWIN_MAIL_GROUNDS] = { "grounds",
-                            "What is seen, sender and lookalikes say less than .7 for spam, once what all messages "
-                            "have is taken off, or how the message came speaks against it: unsure.",
-                            0.7 },
+                            "What is seen, sender and lookalikes say no more for spam than 1.6 times what all "
+                            "messages have: unsure.",
+                            1.6 },
     [TWIN_MAIL_UNKNOWN_WORDS] = { "unknown",
-                                  "Less of its words is known than of most mail, and grounds do not make up for it, "
-                                  "20 times that share; of labels other than spam 7 times what is unknown: unsure.",
-                                  20 },
+                                  "Less than half of how it came is known, and grounds are less than 6 times what is "
+                                  "missing; other labels have less than 4 times what is unknown: unsure.",
+                                  6 },
     [TWIN_MAIL_OPENING] = { "opening",
                             "It seems good, but its headers and first 50 words have a score above .25: unsure.",
                             0.25 },
@@ -98,6 +102,7 @@ struct judged {
     const twin_mail_evidence *best; /* the label with the greatest score */
     double lead;                    /* of its score */
     uint64_t same;                  /* the number of the message, if it was learnt itself */
+    double known;                   /* the share that is known of how it came */
     bool is_above, is_below;
 };
 
@@ -133,11 +138,10 @@ static bool is_spam(const twin_mail_evidence *e)
 
 static bool has_no_grounds(const struct judged *j)
 {
-    return j->is_above && by_scores(j) && is_spam(j->best) && !(j->best->grounds > steps[TWIN_MAIL_GROUNDS].figure);
+    return j->is_above && by_scores(j) && is_spam(j->best) && !(j->best->grounds > 0);
 }
 
-/* For spam it counts how much less is known than usually, since to a young model little is known of any mail, and to an old
- * one most, be it by chance. */
+/* Where headers and hosts are strange, words that all mail has are all that scores rest on. */
 static bool is_unknown(const struct judged *j)
 {
     double learnt = (double)j->model->learnt;
@@ -146,10 +150,8 @@ static bool is_unknown(const struct judged *j)
     if (!is_spam(j->best))
         return !(j->best->score >
                  LIKELY + UNKNOWN_IN_FOLDERS * (1 - j->verdict->known) * fmin(learnt / ESTABLISHED_IN_FOLDERS, 1));
-    double known = twin__model_known(j->model, j->item);
-    double missing = fmax(j->model->usually_known - known, 0) * fmin(learnt / ESTABLISHED, 1);
-    double wanted = steps[TWIN_MAIL_GROUNDS].figure + steps[TWIN_MAIL_UNKNOWN_WORDS].figure * missing;
-    return missing > 0 && !(j->best->grounds > wanted);
+    double missing = fmax(FAMILIAR - j->known, 0) * fmin(learnt / ESTABLISHED, 1);
+    return missing > 0 && !(j->best->grounds > steps[TWIN_MAIL_UNKNOWN_WORDS].figure * missing);
 }
 
 /* What was added behind its beginning is not what a message is sent for. */
@@ -303,34 +305,29 @@ static void conclude(twin_mail_verdict *out, struct judged *j)
     out->reason = is_learnt_itself(j) ? TWIN_MAIL_BY_LOOKALIKE : reason_of(best, j->method);
 }
 
-double twin__model_known(const struct twin__model *model, const struct twin__mail_item *item)
-{
-    double most = 0;
-    for (unsigned i = 0; i < model->label_count; i++)
-        if (twin__label_learns(&model->labels[i]))
-            most = fmax(most, twin__known_share(&model->labels[i], item, 0));
-    return most;
-}
+/* ---- what is known of a message */
 
-/* How much a usual place was taught: the median of the first few. It is 0 as long as most places were taught nothing. */
+/* How much a usual place was taught: the median of some. It is 0 as long as most places were taught nothing. */
 static float usual_squares(const struct twin__linear_cell *cells)
 {
-    enum { FEW = 15 };
-    float sorted[FEW];
-    for (int i = 0; i < FEW; i++) {
+    enum { SOME = 127 };
+    float sorted[SOME];
+    for (int i = 0; i < SOME; i++) {
         int k = i;
         for (; k > 0 && sorted[k - 1] > cells[i + 1].squares; k--)
             sorted[k] = sorted[k - 1];
         sorted[k] = cells[i + 1].squares;
     }
-    return sorted[FEW / 2];
+    return sorted[SOME / 2];
 }
 
-/* Words share places, so that some pass for known by chance: as many as there are places that were taught more than a usual one,
- * of which a few are looked at. */
-static double known_truly(const struct twin__model *model, const struct twin__mail_item *item)
+/* The share of the words of each block that were taught more than a usual place. Words share places, so that some pass for known
+ * by chance: as many as there are such places, of which a few are looked at. */
+static void find_known(double out[TWIN__FEATURE_BLOCKS], const struct twin__model *model,
+                       const struct twin__features *features)
 {
-    double most = 0;
+    for (int b = 0; b < TWIN__FEATURE_BLOCKS; b++)
+        out[b] = 0;
     for (unsigned i = 0; i < model->label_count; i++) {
         const struct twin__linear_cell *cells = model->labels[i].content[TWIN__BY_ALL].cells;
         if (!twin__label_learns(&model->labels[i]))
@@ -339,26 +336,33 @@ static double known_truly(const struct twin__model *model, const struct twin__ma
         unsigned taught = 0;
         for (unsigned place = 1; place <= TWIN__MAIL_LOOKED_AT; place++)
             taught += cells[place].squares > least;
-        double unknown = 1 - twin__known_share(&model->labels[i], item, least);
-        most = fmax(most, 1 - unknown / (1 - fmin((double)taught / TWIN__MAIL_LOOKED_AT, 0.9)));
+        double strange = 1 - fmin((double)taught / TWIN__MAIL_LOOKED_AT, 0.9);
+        for (int b = TWIN__SEEN_WORDS; b <= TWIN__OTHER_WORDS; b++) {
+            unsigned unknown = 0;
+            for (uint32_t k = 0; k < features->counts[b]; k++)
+                unknown += !(cells[features->places[b][k]].squares > least);
+            out[b] = fmax(out[b], 1 - unknown / fmax(features->counts[b], 1) / strange);
+        }
     }
-    return most;
 }
 
 void twin__model_judge(twin_mail_verdict *out, struct twin__label_score *scores, const struct twin__model *model,
                        const struct twin__mail_item *item, twin_mail_method method, bool trusted)
 {
     struct twin__findings found;
+    double known[TWIN__FEATURE_BLOCKS];
     memset(out, 0, sizeof *out);
     out->score = 0.5;
     out->threshold = twin__thresholds_first().above;
     out->step = TWIN_MAIL_NOTHING;
-    out->known = known_truly(model, item);
+    find_known(known, model, &item->features);
+    out->known = fmin(known[TWIN__SEEN_WORDS], known[TWIN__OTHER_WORDS]);
     twin__find_evidence(&found, model, item, method);
     gather(out, &found, model, item, method, trusted);
     if (scores)
         memcpy(scores, found.scores, model->label_count * sizeof *scores);
-    struct judged judged = { model, item, &found, method, trusted, out, NULL, 0, UINT64_MAX, false, false };
+    struct judged judged = { model, item, &found, method, trusted, out, NULL, 0, UINT64_MAX, known[TWIN__OTHER_WORDS],
+                             false, false };
     if (method == TWIN_MAIL_ALL && !trusted)
         judged.same = twin__remembered_find(&model->remembered, item->id);
     if (out->count)

@@ -25,8 +25,4 @@ void twin__weigh_evidence(twin_mail_evidence *out, const struct twin__model *mod
 double twin__weigh_opening(const twin_mail_evidence *evidence, const struct twin__model *model,
                            const struct twin__mail_item *item, unsigned label, double bound);
 
-/* Which share of the words that are seen was taught to a label, so that the squares of their cells are more than `least`: with 0,
- * taught at all. */
-double twin__known_share(const struct twin__mail_label *label, const struct twin__mail_item *item, float least);
-
 #endif
