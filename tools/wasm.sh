@@ -15,7 +15,7 @@ mkdir -p "$folder/site"
 # What the method needs of the library; what is not called is not linked. Files, threads and signals are not: there is
 # one thread, and what would start another is never called.
 shopt -s extglob
-sources=(src/base/@(buffer|error|scratch|stages|status|version).c src/text/*.c src/sketch/*.c src/lsh/banding.c
+sources=(src/base/@(buffer|error|names|scratch|stages|status|version).c src/text/*.c src/sketch/*.c src/lsh/banding.c
     src/edit/*.c src/bloom/bloom?(_merge|_plan).c src/kernels/*_scalar.c src/kernels/@(cpu|kernels|sort).c
     cli/support/@(escape|record).c serve/@(exchange|json_in|route_compare|route_plan).c serve/wasm/module.c)
 "$zig" cc -target wasm32-wasi -mexec-model=reactor -O2 -flto -std=c17 -Wall -Wno-tautological-constant-out-of-range-compare -DNDEBUG -D_GNU_SOURCE -D_WASI_EMULATED_MMAN -DUTF8PROC_STATIC \
