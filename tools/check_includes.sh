@@ -30,7 +30,6 @@ shared=(
     collection/provider.h   # documents that can be joined: an index is one of them
     join/audit_private.h join/candidates.h join/matches.h join/join_private.h join/similar_private.h join/verify.h # lists, comparison and result of a join, for the one by edit distance; from a provider to its similar pairs
     edit_join/edit_join_private.h edit_join/grams.h edit_join/segments.h # when texts are near, and what near ones share: an index looks it up
-    join/query.h      # the candidates of one query, of an index or a collection, are verified
     join/items.h      # items by number, for unions of documents whose numbers have gaps
     store/store.h     # tables and transactions; LMDB is seen by the store alone
 )

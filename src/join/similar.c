@@ -1,8 +1,6 @@
 /* similar.c — the similar pairs of a collection.
  *
- * The pairs come from the engine (engine.c), to which the collection is a provider of signatures and sets. One query
- * goes the same way for a single signature: its candidates are those in its buckets (twin_bands), and query.c verifies
- * them. */
+ * The pairs come from the engine (engine.c), to which the collection is a provider of signatures and sets. */
 #include <stdlib.h>
 
 #include "base/array.h"
@@ -12,7 +10,6 @@
 #include "collection/contents.h"
 #include "edit/edit_characters.h"
 #include "join/matches.h"
-#include "join/query.h"
 #include "join/similar_private.h"
 #include "join/verify.h"
 
