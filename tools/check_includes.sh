@@ -11,7 +11,7 @@ rooms=(base kernels text html input sketch lsh edit collection join edit_join de
 
 # Private headers that other rooms may include, and why.
 shared=(
-    base/array.h base/bytes.h base/background.h base/clock.h base/checked_stream.h base/enum_names.h base/error.h base/exec.h base/file.h base/random.h base/scratch.h base/spill.h base/stages.h base/utf8.h # tools of every room
+    base/array.h base/bytes.h base/background.h base/clock.h base/checked_stream.h base/enum_names.h base/error.h base/exec.h base/file.h base/random.h base/scratch.h base/spill.h base/stages.h base/union_find.h base/utf8.h # tools of every room
     kernels/kernels.h # the loops written once per instruction set, called where the data is
     kernels/sort.h    # sorting, which is made of such loops
     kernels/sip.h     # SipHash step by step, for bytes that come piece by piece

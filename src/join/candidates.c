@@ -310,8 +310,7 @@ twin_status twin__candidates_of_part(struct twin__band_candidates *out, struct t
     twin_status status = twin__candidates_from_found(out, found, provider);
     uint32_t *group = malloc((provider->count + 1) * sizeof *group);
     if (status == TWIN_OK && group) {
-        for (size_t i = 0; i < provider->count; i++)
-            group[i] = (uint32_t)i;
+        twin__union_begin(group, provider->count);
         unite_candidates(group, out);
         keep_part(out, group, part);
         if (part.number > 0)
@@ -362,8 +361,7 @@ static uint32_t *list_joined(struct twin__band_candidates *candidates, const boo
         free(joined_of);
         return NULL;
     }
-    for (size_t i = 0; i < documents; i++)
-        joined_of[i] = (uint32_t)i;
+    twin__union_begin(joined_of, documents);
     add_joined(joined, joined_of, &candidates->loose, whole);
     add_joined(joined, joined_of, &candidates->dense, alone);
     return joined_of;

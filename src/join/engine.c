@@ -57,7 +57,7 @@ struct run {
     const struct twin__deciding_options *deciding; /* NULL: all similar pairs are wanted */
     struct twin__engine_part part;                 /* candidates that were found before, if any */
     enum twin__join_mode mode;
-    struct twin__components components;  /* TWIN__JOIN_CONNECT */
+    uint32_t *components;                /* TWIN__JOIN_CONNECT: a union-find; else NULL */
     struct twin__pair_overflow overflow; /* of the candidates, where memory is limited */
 };
 
@@ -208,7 +208,7 @@ static twin_status join_groups(struct run *run, twin_error *error)
 {
     const struct twin__deciding_options *deciding = run->deciding;
     struct twin__set_join_options options = { .mode = run->mode,
-                                              .components = run->mode == TWIN__JOIN_CONNECT ? &run->components : NULL,
+                                              .components = run->components,
                                               .threshold = run->options->threshold,
                                               .exec = run->options->exec,
                                               .progress = run->options->progress,
@@ -261,7 +261,7 @@ static twin_status verify_exactly(struct run *run, twin_error *error)
     struct twin__pair_rounds_options rounds = {
         .mode = all ? TWIN__JOIN_ALL : run->mode,
         .joined = &run->candidates.joined,
-        .components = run->mode == TWIN__JOIN_CONNECT ? &run->components : NULL,
+        .components = run->components,
         .verify = { twin__compare_sets(&rule), options->exec, options->progress },
     };
     twin_status status = move_to_overflow(&in_batches, run, error);
@@ -435,9 +435,13 @@ twin_status twin__engine_find_part(twin_matches *out, twin_similar_counts *count
         run.deciding = NULL; /* all pairs */
     else
         run.mode = options->chain ? TWIN__JOIN_CONNECT : TWIN__JOIN_KEPT;
-    if (run.mode == TWIN__JOIN_CONNECT && !twin__components_init(&run.components, provider->count))
-        return twin__fail_memory(error);
+    if (run.mode == TWIN__JOIN_CONNECT) {
+        run.components = malloc((provider->count + 1) * sizeof *run.components);
+        if (!run.components)
+            return twin__fail_memory(error);
+        twin__union_begin(run.components, provider->count);
+    }
     twin_status status = find(&run, error);
-    twin__components_clear(&run.components);
+    free(run.components);
     return status;
 }

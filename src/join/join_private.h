@@ -1,4 +1,4 @@
-/* join_private.h — small things that many files of the join use: what they ask of a provider, sorting, disjoint sets,
+/* join_private.h — small things that many files of the join use: what they ask of a provider, sorting,
  * copies of a document. */
 #ifndef TWIN_JOIN_JOIN_PRIVATE_H
 #define TWIN_JOIN_JOIN_PRIVATE_H
@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <twinsift/similar.h>
 
+#include "base/union_find.h"
 #include "collection/provider.h"
 #include "kernels/sort.h"
 
@@ -100,36 +101,6 @@ static inline unsigned twin__bits_for(size_t count, unsigned least, unsigned mos
     while (bits < most && (size_t)1 << bits < count)
         bits++;
     return bits;
-}
-
-/* ---- disjoint sets: parent[i] starts as i, and the root of a group is its least member ---- */
-
-/* Path halving (Tarjan and van Leeuwen 1984): each step also shortens the path for later searches. */
-static inline uint32_t twin__union_root(uint32_t *parent, uint32_t i)
-{
-    while (parent[i] != i) {
-        parent[i] = parent[parent[i]];
-        i = parent[i];
-    }
-    return i;
-}
-
-/* The same where other threads search too: nothing is changed. */
-static inline uint32_t twin__union_find(const uint32_t *parent, uint32_t i)
-{
-    while (parent[i] != i)
-        i = parent[i];
-    return i;
-}
-
-static inline void twin__union_join(uint32_t *parent, uint32_t a, uint32_t b)
-{
-    a = twin__union_root(parent, a);
-    b = twin__union_root(parent, b);
-    if (a < b)
-        parent[b] = a;
-    else
-        parent[a] = b;
 }
 
 /* ---- copies (similar_each.c): the documents that each stands for, by a set that they have in common, or as keeper ---- */

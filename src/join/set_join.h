@@ -26,7 +26,7 @@ struct twin__set_join_options {
         *listed; /* TWIN__JOIN_ALL: unless NULL, only these are compared, sorted, the later document of
                                        * each in the high half; and nothing is reported */
 
-    struct twin__components *components; /* TWIN__JOIN_CONNECT: unites those of each pair that is added */
+    uint32_t *components; /* TWIN__JOIN_CONNECT: a union-find; unites those of each pair that is added */
 
     /* TWIN__JOIN_KEPT: *out becomes all documents of the provider, of those listed the more preferred first; called once
      * at most. */
