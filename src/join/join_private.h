@@ -1,9 +1,8 @@
-/* join_private.h — small things that many files of the join use: what they ask of a provider, sorting,
- * copies of a document. */
+/* join_private.h — small things that many files of the join use: what they ask of a provider, copies
+ * of a document. */
 #ifndef TWIN_JOIN_JOIN_PRIVATE_H
 #define TWIN_JOIN_JOIN_PRIVATE_H
 
-#include <stdlib.h>
 #include <twinsift/similar.h>
 
 #include "base/union_find.h"
@@ -67,32 +66,7 @@ static inline twin_status twin__provider_items(twin_set *out, const struct twin_
     return status;
 }
 
-/* ---- sorting, sizes of tables ---- */
-
-/* Sorts the numbers; false when out of memory: then they are as they were. */
-static inline bool twin__sort_numbers(uint64_t *items, size_t count)
-{
-    uint64_t *spare = malloc((count + 1) * sizeof *spare);
-    if (!spare)
-        return false;
-    twin__sort(items, count, spare, count);
-    free(spare);
-    return true;
-}
-
-/* The same with little memory of its own, for many millions. */
-static inline bool twin__sort_many_numbers(uint64_t *items, size_t count)
-{
-    enum { MOST_SPARE = 1 << 16 };
-    size_t room = count < MOST_SPARE ? count + 1 : MOST_SPARE;
-    uint64_t *spare = malloc(room * sizeof *spare);
-    if (!spare)
-        return false;
-    if (count)
-        twin__sort_in_place(items, count, spare, room);
-    free(spare);
-    return true;
-}
+/* ---- sizes of tables ---- */
 
 /* The least number of bits with which `count` places can be numbered, from `least` to `most`. */
 static inline unsigned twin__bits_for(size_t count, unsigned least, unsigned most)
