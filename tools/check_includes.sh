@@ -22,7 +22,7 @@ shared=(
     text/pieces.h     # normalisation piece by piece, for long texts
     sketch/hash.h sketch/minhash.h sketch/set.h sketch/shingle.h sketch/signer.h # the steps from a text to its signature
     sketch/long_text.h # signatures and sets of long texts, with little memory
-    lsh/bands.h lsh/forest.h # candidates of signatures and vectors
+    lsh/bands.h lsh/forest.h lsh/minhash_forest.h lsh/pairs.h # candidates of signatures and vectors
     lsh/large_buckets.h # bands whose large buckets are joined elsewhere
     edit/edit.h edit/embed.h # the distance, and vectors that keep some of it
     edit/edit_characters.h # characters and ratios as the distance counts them, for a join

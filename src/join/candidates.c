@@ -18,7 +18,7 @@
 #include "base/random.h"
 #include "join/groups.h"
 #include "join/join_private.h"
-#include "join/pairs.h"
+#include "join/pair_overflow.h"
 #include "lsh/bands.h"
 #include "lsh/large_buckets.h"
 

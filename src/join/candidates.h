@@ -6,7 +6,7 @@
 
 #include "join/groups.h"
 #include "join/join_private.h"
-#include "join/pairs.h"
+#include "join/pair_overflow.h"
 
 /* What bands yield. Begin with {0}, end with twin__band_candidates_clear(). */
 struct twin__band_candidates {

@@ -22,10 +22,11 @@
 #include "join/groups.h"
 #include "join/join_private.h"
 #include "join/matches.h"
-#include "join/pairs.h"
+#include "join/pair_overflow.h"
 #include "join/set_join.h"
 #include "join/similar_private.h"
 #include "join/verify.h"
+#include "lsh/minhash_forest.h"
 
 twin_status twin__engine_accepts(const twin_similar_options *options, twin_error *error)
 {

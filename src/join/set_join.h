@@ -5,7 +5,7 @@
 #include "join/groups.h"
 #include "join/items.h"
 #include "join/matches.h"
-#include "join/pairs.h"
+#include "join/pair_overflow.h"
 #include "join/set_index.h"
 
 struct twin__set_join_options {

@@ -7,7 +7,7 @@
 #include "join/candidates.h"
 #include "join/groups.h"
 #include "join/matches.h"
-#include "join/pairs.h"
+#include "join/pair_overflow.h"
 
 /* Sets are compared by a measure, and must reach a threshold. */
 struct twin__set_rule {
