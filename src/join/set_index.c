@@ -5,7 +5,7 @@
  *   - its frequent items nearly suffice: f - t/(1+t)·y, its surplus, is at least t/(1+t)·x less a little, `margin`. Such
  *     members are compared. A bound per block of members, and one per region of blocks, passes over all that have
  *     too little, and so do the frequent items that any member of a block has: blocks of near-copies of another text
- *     have too few of the set's. Where these members are only a few, the margin is larger, so that some more are;
+ *     have too few of the set's;
  *   - or at least `margin` rare items of the two are the same. These members are met in the posting lists of the set's
  *     rare items. If b items must be met, all but b - 1 lists are enough, so that the longest are left out.
  * If the set's own frequent items do not suffice either, the second way is the only one, with a larger b.
@@ -37,8 +37,6 @@ twin_status twin__set_index_init(struct twin__set_index *out, const struct twin_
 {
     double share = measure == TWIN_CONTAINMENT ? threshold : threshold / (1 + threshold);
     *out = (struct twin__set_index){ .measure = measure, .threshold = threshold, .share = share * (1 - 1e-12) };
-    for (size_t i = 0; i < TWIN__TOP_SURPLUSES; i++)
-        out->top_surpluses[i] = -INFINITY;
     return twin__frequent_items_find(&out->frequent, source, error);
 }
 
@@ -176,17 +174,10 @@ static double surplus_of(const struct twin__set_index *index, size_t number)
 
 static void note_surplus(struct twin__set_index *index, size_t member, double surplus)
 {
-    double *top = index->top_surpluses;
     if (member % BLOCK == 0 || surplus > index->most_surplus[member / BLOCK])
         index->most_surplus[member / BLOCK] = surplus;
     if (member % REGION == 0 || surplus > index->region_surplus[member / REGION])
         index->region_surplus[member / REGION] = surplus;
-    if (surplus <= top[0])
-        return;
-    size_t place = 0;
-    for (; place + 1 < TWIN__TOP_SURPLUSES && top[place + 1] < surplus; place++)
-        top[place] = top[place + 1];
-    top[place] = surplus;
 }
 
 static void note_bits(struct twin__set_index *index, size_t member, const uint64_t *bits)
@@ -593,17 +584,12 @@ static size_t choose_margin(const struct search *search, const size_t classes[CL
 static void set_bounds(struct search *search, const size_t classes[CLASSES])
 {
     const struct twin__set_index *index = search->index;
-    double size = (double)search->query.set.size, most = index->top_surpluses[0];
+    double size = (double)search->query.set.size;
     /* Partners have t·size items at least, so the overlap is that or more. */
     double of_rare = ceil(index->threshold * size * (1 - 1e-12)) - (double)search->query.set.frequent;
-    size_t margin = choose_margin(search, classes);
     search->least_hits = UINT_MAX;
-    search->needed = margin;
-    search->least_surplus = index->share * size - (double)(margin - 1) - 1e-6;
-    if (most < search->least_surplus) { /* few members have as much: compare those that have more than the others */
-        search->least_surplus = nextafter(most, INFINITY);
-        search->needed = (size_t)fmin(ceil(index->share * size - most - 1e-6), size + 1);
-    }
+    search->needed = choose_margin(search, classes);
+    search->least_surplus = index->share * size - (double)(search->needed - 1) - 1e-6;
     if (of_rare >= (double)search->needed) {
         search->needed = (size_t)of_rare;
         search->least_surplus = INFINITY;

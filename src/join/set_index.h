@@ -14,9 +14,6 @@ struct twin__set_postings {
     uint32_t count, at;
 };
 
-/* As many members are compared without looking at posting lists: those with the most frequent items. */
-enum { TWIN__TOP_SURPLUSES = 64 };
-
 struct twin__set_index {
     struct twin__frequent_items frequent;
     twin_measure measure;
@@ -38,7 +35,6 @@ struct twin__set_index {
                              * it is of those that want nothing what is not frequent, less share·size. */
     double *region_surplus; /* of each region of blocks */
     size_t block_capacity, region_capacity;
-    double top_surpluses[TWIN__TOP_SURPLUSES]; /* the largest of all members, in increasing order */
     uint64_t *bits;
     size_t bit_capacity;
     uint64_t *block_bits; /* of each block of members the frequent items that any of them has */
