@@ -4,8 +4,8 @@
  *   candidates.c      candidates from bands
  *   gate.c            which candidates are worth comparing
  *   verify.c          compares them
- *   similar.c         the public face: pairs of a collection
- *   between.c         pairs between two collections
+ *   similar.c         the public face: pairs of a collection, or between two
+ *   between.c         what differs between two
  *   similar_each.c    pairs of documents from pairs of distinct ones */
 #ifndef TWIN_JOIN_SIMILAR_PRIVATE_H
 #define TWIN_JOIN_SIMILAR_PRIVATE_H
@@ -78,18 +78,17 @@ twin_status twin__engine_accepts(const twin_similar_options *options, twin_error
 twin_status twin__engine_find_bands(struct twin__bands_found *out, const struct twin__provider *provider,
                                     const twin_similar_options *options, struct twin__band_range range);
 
-/* ---- similar.c */
-
-/* Fills the matches of a result, in runs if the options want that, and the counts. */
-twin_status twin__similar_find_matches(twin_similar *similar, const struct twin__provider *provider,
-                                       const twin_similar_options *options, twin_error *error);
-
 /* ---- similar_each.c */
 
 /* Visits the partners of one document, sorted, and empties the list. */
 twin_status twin__similar_visit_partners(twin_matches *partners, twin_match_visit *visit, void *context);
 
 /* ---- between.c */
+
+/* Finds for each document of the first collection that has any similar one in the second at least one of these; the options
+ * are for `existence_only`. */
+twin_status twin__between_any(twin_matches *out, twin_similar_counts *counts, const struct twin__provider *provider,
+                              const twin_similar_options *options, twin_error *error);
 
 /* twin_similar_each() for pairs between two collections. */
 twin_status twin__between_each(const twin_similar *similar, twin_copies copies, twin_match_visit *visit,
