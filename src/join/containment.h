@@ -25,16 +25,10 @@ struct twin__containment_options {
     twin_progress progress; /* receives "joining" */
 };
 
-struct twin__containment_counts {
-    uint64_t compared;
-    uint64_t
-        incomplete; /* documents that have so much in common with so many others that some may have been missed */
-};
-
 /* Adds all pairs of the provider's documents that reach the threshold to the matches, in the same order whatever the
  * executor is. None is missed, unless documents are incomplete. Signatures are not used to find them. A failure also fills
  * `error`. */
-twin_status twin__containment_join(twin_matches *out, struct twin__containment_counts *counts,
+twin_status twin__containment_join(twin_matches *out, struct twin__join_counts *counts,
                                    const struct twin__provider *provider, struct twin__containment_options options,
                                    twin_error *error);
 
@@ -65,6 +59,8 @@ void twin__shingle_marks_add(uint64_t *before, struct twin__shingle_marks *marks
 void twin__count_colours(uint32_t counts[TWIN__COLOURS], const uint64_t *words, size_t count);
 
 /* ---- between the two files ---- */
+
+enum { TWIN__SETS_AT_A_TIME = 8 }; /* that a worker takes */
 
 /* The documents that are joined, sorted by size. The rank of a document is its place in that order: of two documents
  * the one of lower rank is the one that may be contained. */

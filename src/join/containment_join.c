@@ -56,7 +56,7 @@ struct join {
 
 /* ---- sizes ---- */
 
-enum { SETS_AT_A_TIME = 8, FEWEST_ITEMS = 256 /* for which a search has steps */ };
+enum { FEWEST_ITEMS = 256 }; /* for which a search has steps */
 
 /* Puts the size of each set above its document. */
 static twin_status measure_sets(void *context, size_t begin, size_t end, int worker, twin_error *error)
@@ -76,7 +76,8 @@ static twin_status measure_sets(void *context, size_t begin, size_t end, int wor
 
 static twin_status sort_by_size(struct twin__containment *join, twin_error *error)
 {
-    twin_status status = twin__exec_try(join->options.exec, join->count, SETS_AT_A_TIME, measure_sets, join, error);
+    twin_status status =
+        twin__exec_try(join->options.exec, join->count, TWIN__SETS_AT_A_TIME, measure_sets, join, error);
     if (status == TWIN_OK && !twin__sort_numbers(join->order, join->count))
         status = twin__fail_memory(error);
     return status;
@@ -245,7 +246,7 @@ static twin_status search_larger(twin_matches *out, struct join *join, twin_erro
     for (; rank < base->count && status == TWIN_OK; rank += at_a_time) {
         size_t count = base->count - rank < at_a_time ? base->count - rank : at_a_time;
         join->first_rank = rank;
-        status = twin__exec_try(base->options.exec, count, SETS_AT_A_TIME, search_documents, join, error);
+        status = twin__exec_try(base->options.exec, count, TWIN__SETS_AT_A_TIME, search_documents, join, error);
         if (status == TWIN_OK)
             status = gather_found(out, join, error);
     }
@@ -325,7 +326,7 @@ static twin_status sort_sides(struct join *join)
     return join->side ? TWIN_OK : TWIN_ENOMEM;
 }
 
-static void join_end(struct join *join, struct twin__containment_counts *counts)
+static void join_end(struct join *join, struct twin__join_counts *counts)
 {
     for (int i = 0; join->workers && i < join->base.options.exec.workers; i++) {
         struct worker *worker = &join->workers[i];
@@ -347,7 +348,7 @@ static void join_end(struct join *join, struct twin__containment_counts *counts)
     twin__set_index_clear(&join->index);
 }
 
-twin_status twin__containment_join(twin_matches *out, struct twin__containment_counts *counts,
+twin_status twin__containment_join(twin_matches *out, struct twin__join_counts *counts,
                                    const struct twin__provider *provider, struct twin__containment_options options,
                                    twin_error *error)
 {
@@ -355,7 +356,6 @@ twin_status twin__containment_join(twin_matches *out, struct twin__containment_c
         .base = { .provider = provider, .options = options },
     };
     struct twin__prober *prober = NULL;
-    *counts = (struct twin__containment_counts){ 0 };
     twin_status status = join_init(&join);
     if (status != TWIN_OK)
         twin__fail_memory(error);

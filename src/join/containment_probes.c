@@ -323,18 +323,17 @@ static bool add_members(struct twin__set_index *index, const struct twin__prober
 /* Adds the members among the next documents to the index. */
 static twin_status take_batch(struct twin__set_index *index, struct twin__prober *prober, twin_error *error)
 {
-    enum { DOCUMENTS_AT_A_TIME = 8 };
     struct batch *batch = prober->batch;
     twin_exec exec = prober->join->options.exec;
     if (!size_batch(prober))
         return twin__fail_memory(error);
     for (int i = 0; i < exec.workers; i++)
         prober->workers[i].stored = 0;
-    twin_status status = twin__exec_try(exec, batch->count, DOCUMENTS_AT_A_TIME, fetch_documents, prober, error);
+    twin_status status = twin__exec_try(exec, batch->count, TWIN__SETS_AT_A_TIME, fetch_documents, prober, error);
     if (status != TWIN_OK)
         return status;
     twin_exec_for(exec, TWIN__MARK_PARTS, 1, mark_parts, prober);
-    status = twin__exec_try(exec, batch->count, DOCUMENTS_AT_A_TIME, probe_documents, prober, error);
+    status = twin__exec_try(exec, batch->count, TWIN__SETS_AT_A_TIME, probe_documents, prober, error);
     if (status == TWIN_OK && !add_members(index, prober))
         status = twin__fail_memory(error);
     prober->left -= batch->count;

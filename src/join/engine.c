@@ -233,7 +233,7 @@ static twin_status join_groups(struct run *run, twin_error *error)
     indexed_clear(&indexed);
     run->counts->candidates += found.compared;
     run->counts->verified += exact ? found.compared : 0;
-    run->counts->incomplete += found.cut;
+    run->counts->incomplete += found.incomplete;
     return status;
 }
 
@@ -337,12 +337,11 @@ static twin_status find_contained(struct run *run, twin_error *error)
     struct twin__containment_options wanted = { .threshold = options->threshold,
                                                 .exec = options->exec,
                                                 .progress = options->progress };
-    struct twin__containment_counts found = { 0 };
-    struct twin__join_counts dropped = { 0 };
+    struct twin__join_counts found = { 0 };
     struct twin__remaining remaining = { 0 };
     struct twin__provider provider = *run->provider;
     double begun = twin__seconds();
-    twin_status status = run->deciding ? drop_contained(&remaining, &dropped, run, error) : TWIN_OK;
+    twin_status status = run->deciding ? drop_contained(&remaining, &found, run, error) : TWIN_OK;
     if (run->deciding) {
         provider.signatures.documents = remaining.documents;
         provider.signatures.count = remaining.count;
@@ -352,7 +351,7 @@ static twin_status find_contained(struct run *run, twin_error *error)
     free(remaining.documents);
     if (status == TWIN_OK)
         twin__matches_sort(run->out);
-    run->counts->candidates = run->counts->verified = found.compared + dropped.compared;
+    run->counts->candidates = run->counts->verified = found.compared;
     run->counts->incomplete = found.incomplete;
     run->counts->similar = twin__matches_total(run->out);
     run->counts->verifying_seconds = twin__seconds() - begun;

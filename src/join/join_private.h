@@ -16,6 +16,13 @@ enum twin__join_mode {
     TWIN__JOIN_CONNECT, /* pairs that connect components, and no others */
 };
 
+/* What a join adds to. */
+struct twin__join_counts {
+    uint64_t compared; /* pairs */
+    uint64_t
+        incomplete; /* documents for which so many others were looked at in vain that some may have been missed */
+};
+
 /* ---- documents of a provider ---- */
 
 /* Whether the pair is wanted. */

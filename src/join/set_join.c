@@ -566,7 +566,7 @@ twin_status twin__set_join(twin_matches *matches, struct twin__join_counts *coun
     twin_status status = join(state, error);
     for (int i = 0; state->workers && i < options->exec.workers; i++) {
         counts->compared += state->workers[i].scratch.compared;
-        counts->cut += state->workers[i].scratch.cut;
+        counts->incomplete += state->workers[i].scratch.cut;
     }
     state_free(state);
     return status;

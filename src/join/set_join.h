@@ -42,14 +42,8 @@ struct twin__set_join_options {
     } * remaining;
 };
 
-/* What a join adds to. */
-struct twin__join_counts {
-    uint64_t compared; /* pairs */
-    uint64_t cut;      /* documents that were compared in vain with as many others as they may */
-};
-
 /* Adds similar pairs within the groups to the matches, in the same order whatever the executor is. None is missed, but
- * those of documents that are cut.
+ * those of incomplete documents.
  * For TWIN__JOIN_KEPT the matches are at first those outside groups. A document is kept unless it is similar to one that is
  * kept and comes earlier in the order of preference (twin__cluster_keepers); of two collections those of the second are kept
  * in any case, and come first. The documents of groups are put in another order, also across groups.
