@@ -239,8 +239,9 @@ static twin_status list_groups(struct twin__band_candidates *out, struct twin__b
     return TWIN_OK;
 }
 
-twin_status twin__candidates_from_found(struct twin__band_candidates *out, struct twin__bands_found *found,
-                                        const struct twin__provider *provider)
+/* From what all bands gave, which is used up, to groups and the pairs that are in none. */
+static twin_status candidates_from_found(struct twin__band_candidates *out, struct twin__bands_found *found,
+                                         const struct twin__provider *provider)
 {
     out->pairs = found->pairs;
     out->seen = found->seen;
@@ -257,7 +258,7 @@ twin_status twin__candidates_from_bands(struct twin__band_candidates *out, const
     struct twin__bands_found found = { .overflow = out->overflow };
     twin_status status = twin__bands_find(&found, provider, gate, options, groups, (struct twin__band_range){ 0 });
     if (status == TWIN_OK)
-        return twin__candidates_from_found(out, &found, provider);
+        return candidates_from_found(out, &found, provider);
     twin__bands_found_clear(&found);
     return status;
 }
@@ -307,7 +308,7 @@ static void keep_part(struct twin__band_candidates *candidates, uint32_t *group,
 twin_status twin__candidates_of_part(struct twin__band_candidates *out, struct twin__bands_found *found,
                                      twin_part part, const struct twin__provider *provider)
 {
-    twin_status status = twin__candidates_from_found(out, found, provider);
+    twin_status status = candidates_from_found(out, found, provider);
     uint32_t *group = malloc((provider->count + 1) * sizeof *group);
     if (status == TWIN_OK && group) {
         twin__union_begin(group, provider->count);

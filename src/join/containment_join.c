@@ -36,10 +36,8 @@
 struct worker {
     struct twin__index_worker divider;
     twin_matches found;
-    struct twin__pairs pairs;      /* that the index does not know enough of */
-    struct twin__item_marks marks; /* of the smaller document of such a pair */
-    uint64_t *bits;
-    size_t bit_capacity;
+    struct twin__pairs pairs;          /* that the index does not know enough of */
+    struct twin__index_worker smaller; /* divides the smaller document of such a pair */
 };
 
 struct join {
@@ -123,18 +121,17 @@ static twin_status compare_with_long(struct worker *worker, const struct join *j
                                      twin_error *error)
 {
     const struct twin__frequent_items *frequent = &join->index.frequent;
+    struct twin__divided_set set;
     twin_set items;
     twin_status status = twin__provider_items(&items, join->base.provider, document, number, error);
     if (status != TWIN_OK)
         return status;
-    if (!TWIN__ARRAY_GROW(&worker->bits, &worker->bit_capacity, 0, frequent->words) ||
-        !twin__frequent_items_divide(worker->bits, &worker->marks, frequent, items.items, items.count))
+    if (!twin__index_divide(&set, &worker->smaller, frequent, items))
         return twin__fail_memory(error);
-    twin_set rare = { worker->marks.missed.items, worker->marks.missed.count };
-    size_t common = twin__kernels()->common_bits(worker->bits, of_long.bits, frequent->words) +
-                    count_common((twin_set){ of_long.rare, of_long.rare_count }, rare);
-    double similarity =
-        twin__similarity_of_counts(of_long.size, worker->marks.found + rare.count, common, TWIN_CONTAINMENT);
+    size_t common =
+        twin__kernels()->common_bits(set.bits, of_long.bits, frequent->words) +
+        count_common((twin_set){ of_long.rare, of_long.rare_count }, (twin_set){ set.rare, set.rare_count });
+    double similarity = twin__similarity_of_counts(of_long.size, set.size, common, TWIN_CONTAINMENT);
     bool good =
         similarity < join->base.options.threshold || add_contained(worker, document, long_document, similarity);
     return good ? TWIN_OK : twin__fail_memory(error);
@@ -332,10 +329,9 @@ static void join_end(struct join *join, struct twin__join_counts *counts)
         struct worker *worker = &join->workers[i];
         counts->compared += worker->divider.scratch.compared;
         twin__index_worker_clear(&worker->divider);
-        twin__item_marks_clear(&worker->marks);
+        twin__index_worker_clear(&worker->smaller);
         twin__matches_clear(&worker->found);
         free(worker->pairs.items);
-        free(worker->bits);
     }
     for (size_t rank = 0; join->steps && rank < join->base.count; rank++)
         counts->incomplete += join->steps[rank] == 0;

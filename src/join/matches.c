@@ -124,7 +124,7 @@ twin_status twin__match_runs_create(twin_matches *matches, size_t most, const ch
     return runs->folder ? TWIN_OK : TWIN_ENOMEM;
 }
 
-void twin__match_runs_free(struct twin__match_runs *runs)
+static void free_runs(struct twin__match_runs *runs)
 {
     if (!runs)
         return;
@@ -140,7 +140,7 @@ void twin__matches_clear(twin_matches *matches)
     if (!matches)
         return;
     free(matches->items);
-    twin__match_runs_free(matches->runs);
+    free_runs(matches->runs);
     *matches = (twin_matches){ 0 };
 }
 

@@ -39,7 +39,6 @@ struct twin__match_runs {
 /* Gives an empty list runs; twin__matches_clear() releases them. The folder is "/tmp" if NULL;
  * "" is none, and more matches are TWIN_ELIMIT. */
 twin_status twin__match_runs_create(twin_matches *matches, size_t most, const char *folder);
-void twin__match_runs_free(struct twin__match_runs *runs);
 
 /* Writes the matches of a list that is full to its runs: then there is room. Failures are kept until the end. */
 void twin__match_runs_write(twin_matches *matches);

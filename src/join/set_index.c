@@ -629,13 +629,19 @@ struct twin__index_query twin__set_index_query_member(const struct twin__set_ind
     return (struct twin__index_query){ .set = set, .end = member, .ids = index->ids + known->begin };
 }
 
+/* Whether no member will be compared. */
+static bool has_ended(const struct twin__index_query *query)
+{
+    return query->begin >= query->end || query->set.size == 0 ||
+           (query->in_vain && *query->in_vain == 2 * TWIN__MOST_IN_VAIN);
+}
+
 bool twin__set_index_first(size_t *out, double *similarity, struct twin__index_scratch *scratch,
                            const struct twin__set_index *index, const struct twin__index_query *query)
 {
     struct search search = { .index = index, .scratch = scratch, .query = *query };
     *out = index->count;
-    if (query->begin >= query->end || query->set.size == 0 ||
-        (query->in_vain && *query->in_vain == 2 * TWIN__MOST_IN_VAIN))
+    if (has_ended(query))
         return true;
     if (!begin_search(&search))
         return false;
@@ -651,8 +657,7 @@ bool twin__set_index_all(struct twin__index_scratch *scratch, const struct twin_
     struct twin__set_found found;
     bool good = true;
     scratch->found_count = 0;
-    if (query->begin >= query->end || query->set.size == 0 ||
-        (query->in_vain && *query->in_vain == 2 * TWIN__MOST_IN_VAIN))
+    if (has_ended(query))
         return true;
     if (!begin_search(&search))
         return false;
