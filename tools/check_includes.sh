@@ -11,7 +11,7 @@ rooms=(base kernels text html input sketch lsh edit collection join edit_join de
 
 # Private headers that other rooms may include, and why.
 shared=(
-    base/array.h base/bytes.h base/background.h base/clock.h base/checked_stream.h base/error.h base/exec.h base/file.h base/random.h base/scratch.h base/spill.h base/stages.h base/utf8.h # tools of every room
+    base/array.h base/bytes.h base/background.h base/clock.h base/checked_stream.h base/error.h base/exec.h base/file.h base/random.h base/scratch.h base/spill.h base/stages.h base/union_find.h base/utf8.h # tools of every room
     kernels/kernels.h # the loops written once per instruction set, called where the data is
     kernels/sort.h    # sorting, which is made of such loops
     kernels/sip.h     # SipHash step by step, for bytes that come piece by piece
@@ -22,7 +22,7 @@ shared=(
     text/pieces.h     # normalisation piece by piece, for long texts
     sketch/hash.h sketch/minhash.h sketch/set.h sketch/shingle.h sketch/signer.h # the steps from a text to its signature
     sketch/long_text.h # signatures and sets of long texts, with little memory
-    lsh/bands.h lsh/forest.h # candidates of signatures and vectors
+    lsh/bands.h lsh/forest.h lsh/minhash_forest.h lsh/pairs.h # candidates of signatures and vectors
     lsh/large_buckets.h # bands whose large buckets are joined elsewhere
     edit/edit.h edit/embed.h # the distance, and vectors that keep some of it
     edit/edit_characters.h # characters and ratios as the distance counts them, for a join
@@ -30,7 +30,6 @@ shared=(
     collection/provider.h   # documents that can be joined: an index is one of them
     join/audit_private.h join/candidates.h join/matches.h join/join_private.h join/similar_private.h join/verify.h # lists, comparison and result of a join, for the one by edit distance; from a provider to its similar pairs
     edit_join/edit_join_private.h edit_join/grams.h edit_join/segments.h # when texts are near, and what near ones share: an index looks it up
-    join/query.h      # the candidates of one query, of an index or a collection, are verified
     join/items.h      # items by number, for unions of documents whose numbers have gaps
     store/store.h     # tables and transactions; LMDB is seen by the store alone
 )

@@ -178,8 +178,7 @@ static twin_status get_unions(struct twin__checked_stream *stream, uint32_t **gr
         *groups = malloc((documents + 1) * sizeof **groups);
         if (!*groups)
             return twin__fail_memory(stream->error);
-        for (size_t i = 0; i < documents; i++)
-            (*groups)[i] = (uint32_t)i;
+        twin__union_begin(*groups, documents);
     }
     for (uint64_t left = twin__checked_number(stream, 0); left > 0; left--) {
         uint64_t both = twin__checked_number(stream, 0);

@@ -117,7 +117,6 @@ static twin_status audit_edits(twin_audit *out, const twin_collection *collectio
     join.exec = options.exec;
     struct audit audit = { .base = { .collection = collection,
                                      .exec = options.exec,
-                                     .progress = options.progress,
                                      .read_samples = read_samples,
                                      .judge = judge,
                                      .piece = 16 },

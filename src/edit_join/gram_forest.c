@@ -19,6 +19,7 @@
 #include "join/verify.h"
 #include "kernels/sort.h"
 #include "lsh/bands.h"
+#include "lsh/minhash_forest.h"
 
 /* ---- the plan of a class ---- */
 

@@ -1,7 +1,7 @@
 /* query.c — the documents of an index that are similar to a query.
  *
  * A query is signed by the scheme of the index. Its candidates are the sets that agree with it in a band, found in
- * the posting lists of every run. They are verified as those of a collection are (join/query.h). Sets then become
+ * the posting lists of every run. They are verified as those of a collection are (hits.h). Sets then become
  * documents (answer.c). Everything a query needs is in its view, so a worker that answers many queries allocates
  * little; many queries are shared out to workers with a view each, all of one transaction. */
 #include "index/view.h"

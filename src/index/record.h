@@ -6,7 +6,6 @@
 
 #include "base/bytes.h"
 #include "base/scratch.h"
-#include "join/query.h"
 
 /* The check that stands in the first four bytes of a record; whether it fits, in a record of at least `least` bytes. */
 uint32_t twin__index_check_of(const void *record, size_t length);

@@ -3,8 +3,8 @@
 #define TWIN_INDEX_VIEW_H
 
 #include "base/scratch.h"
+#include "index/hits.h"
 #include "index/postings.h"
-#include "join/query.h"
 
 struct twin_index_view {
     twin_index *index;

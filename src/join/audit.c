@@ -308,7 +308,6 @@ static twin_status run(struct audit *audit, const twin_similar *similar, twin_er
 {
     struct twin__audit *base = &audit->base;
     base->exec = audit->options.exec;
-    base->progress = audit->options.progress;
     base->read_samples = read_samples;
     base->judge = judge;
     base->piece = 64;

@@ -15,7 +15,6 @@ enum { TWIN__AUDIT_DOCUMENTS = 1000 }; /* drawn by default */
 struct twin__audit {
     const twin_collection *collection;
     twin_exec exec;
-    twin_progress progress;
 
     /* What differs. Reads the sets or texts of samples[0 ..], as many as fit into memory together, at least one, and
      * says how many in sample_count; holds a document against them; sums a batch up, or NULL. */

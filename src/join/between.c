@@ -1,7 +1,5 @@
-/* between.c — the similar pairs between two collections.
- *
- * The two are one provider to the engine: documents of the second are numbered after those of the first, and only
- * pairs of one document of each are wanted.
+/* between.c — what differs between two collections: which documents of the first have any similar one in the second, and
+ * copies in both.
  *
  * All pairs of a template group that both collections have are as many as the product of its two parts. Where it is only
  * wanted which documents of the first have any (`existence_only`), they are fewer:
@@ -23,7 +21,6 @@
 #include "join/similar_private.h"
 #include "join/verify.h"
 #include "lsh/bands.h"
-#include "sketch/signer.h"
 
 struct once {
     const struct twin__provider *provider;
@@ -128,8 +125,8 @@ static void drop_repeats(twin_matches *matches)
     matches->count = kept;
 }
 
-static twin_status find_any(twin_matches *out, twin_similar_counts *counts, const struct twin__provider *provider,
-                            const twin_similar_options *options, twin_error *error)
+twin_status twin__between_any(twin_matches *out, twin_similar_counts *counts, const struct twin__provider *provider,
+                              const twin_similar_options *options, twin_error *error)
 {
     struct once once = { provider, options, malloc((provider->count + 1) * sizeof *once.order) };
     struct twin__deciding_options deciding = { .search = options, .order = order_sides, .context = &once };
@@ -150,80 +147,6 @@ static twin_status find_any(twin_matches *out, twin_similar_counts *counts, cons
     }
     twin__matches_clear(&copies);
     free(once.order);
-    return status;
-}
-
-/* ---- searching ---- */
-
-static twin_status check_collections(const twin_collection *first, const twin_collection *second, twin_error *error)
-{
-    if (twin__collection_slots(first) == 0 || twin__collection_slots(second) == 0)
-        return twin__fail(error, TWIN_EINVAL, "collections of texts have no sets to compare");
-    if (!twin__scheme_equal(twin__collection_scheme(first), twin__collection_scheme(second)))
-        return twin__fail(error, TWIN_EINVAL, "the two collections were read by different schemes");
-    if (twin_collection_count(first).documents + twin_collection_count(second).documents > UINT32_MAX)
-        return twin__fail(error, TWIN_ELIMIT, "the two collections have too many documents together");
-    return TWIN_OK;
-}
-
-static twin_status find_pairs(twin_similar *similar, const twin_similar_options *options, twin_error *error)
-{
-    struct twin__provider provider;
-    if (twin_collection_count(similar->collection).documents == 0)
-        return TWIN_OK;
-    twin_status status =
-        twin__collection_provider(&provider, similar->collection, similar->other, options->exec.workers);
-    if (status == TWIN_EIO)
-        return twin__fail(error, status, "signatures cannot be kept in the temporary folder: %m");
-    if (status != TWIN_OK)
-        return twin__fail_status(error, status);
-    status = options->existence_only ? find_any(&similar->matches, &similar->counts, &provider, options, error)
-                                     : twin__similar_find_matches(similar, &provider, options, error);
-    twin__collection_provider_clear(&provider);
-    return status;
-}
-
-static twin_status find_between(twin_similar **out, const twin_collection *first, const twin_collection *second,
-                                twin_similar_options options, twin_error *error)
-{
-    if (!out || !first || !second)
-        return twin__fail_null(error, !out ? "out" : !first ? "first" : "second");
-    twin_status status = check_collections(first, second, error);
-    if (status == TWIN_OK)
-        status = twin__similar_complete(&options, twin__collection_scheme(first), error);
-    if (status == TWIN_OK && options.existence_only &&
-        (options.method != TWIN_METHOD_BANDS || options.verify != TWIN_VERIFY_EXACT))
-        status = twin__fail(error, TWIN_EINVAL, "existence_only needs bands and exact verification");
-    if (status != TWIN_OK)
-        return status;
-    twin_similar *similar = calloc(1, sizeof *similar);
-    if (!similar)
-        return twin__fail_memory(error);
-    *similar = (twin_similar){
-        .collection = first, .other = second, .measure = options.measure, .threshold = options.threshold
-    };
-    status = find_pairs(similar, &options, error);
-    if (status != TWIN_OK) {
-        twin_similar_free(similar);
-        return status;
-    }
-    *out = similar;
-    return TWIN_OK;
-}
-
-twin_status twin_similar_between(twin_similar **out, const twin_collection *first, const twin_collection *second,
-                                 twin_similar_options options, twin_error *error)
-{
-    if (out)
-        *out = NULL;
-    struct twin__watch watch;
-    twin__watch_begin(&watch, options.progress, &twin__stage_pairing);
-    twin_status status = find_between(out, first, second, options, error);
-    status = twin__watch_end(&watch, status, error);
-    if (status != TWIN_OK && out) {
-        twin_similar_free(*out);
-        *out = NULL;
-    }
     return status;
 }
 

@@ -18,7 +18,7 @@
 #include "base/random.h"
 #include "join/groups.h"
 #include "join/join_private.h"
-#include "join/pairs.h"
+#include "join/pair_overflow.h"
 #include "lsh/bands.h"
 #include "lsh/large_buckets.h"
 
@@ -259,8 +259,9 @@ static twin_status list_groups(struct twin__band_candidates *out, struct twin__b
     return TWIN_OK;
 }
 
-twin_status twin__candidates_from_found(struct twin__band_candidates *out, struct twin__bands_found *found,
-                                        const struct twin__provider *provider)
+/* From what all bands gave, which is used up, to groups and the pairs that are in none. */
+static twin_status candidates_from_found(struct twin__band_candidates *out, struct twin__bands_found *found,
+                                         const struct twin__provider *provider)
 {
     out->pairs = found->pairs;
     out->seen = found->seen;
@@ -277,7 +278,7 @@ twin_status twin__candidates_from_bands(struct twin__band_candidates *out, const
     struct twin__bands_found found = { .overflow = out->overflow };
     twin_status status = twin__bands_find(&found, provider, gate, options, groups, (twin_part){ 0 });
     if (status == TWIN_OK)
-        return twin__candidates_from_found(out, &found, provider);
+        return candidates_from_found(out, &found, provider);
     twin__bands_found_clear(&found);
     return status;
 }
@@ -327,11 +328,10 @@ static void keep_part(struct twin__band_candidates *candidates, uint32_t *group,
 twin_status twin__candidates_of_part(struct twin__band_candidates *out, struct twin__bands_found *found,
                                      twin_part part, const struct twin__provider *provider)
 {
-    twin_status status = twin__candidates_from_found(out, found, provider);
+    twin_status status = candidates_from_found(out, found, provider);
     uint32_t *group = malloc((provider->count + 1) * sizeof *group);
     if (status == TWIN_OK && group) {
-        for (size_t i = 0; i < provider->count; i++)
-            group[i] = (uint32_t)i;
+        twin__union_begin(group, provider->count);
         unite_candidates(group, out);
         keep_part(out, group, part);
         if (part.number > 0)
@@ -382,8 +382,7 @@ static uint32_t *list_joined(struct twin__band_candidates *candidates, const boo
         free(joined_of);
         return NULL;
     }
-    for (size_t i = 0; i < documents; i++)
-        joined_of[i] = (uint32_t)i;
+    twin__union_begin(joined_of, documents);
     add_joined(joined, joined_of, &candidates->loose, whole);
     add_joined(joined, joined_of, &candidates->dense, alone);
     return joined_of;

@@ -6,7 +6,7 @@
 
 #include "join/groups.h"
 #include "join/join_private.h"
-#include "join/pairs.h"
+#include "join/pair_overflow.h"
 
 /* What bands yield. Begin with {0}, end with twin__band_candidates_clear(). */
 struct twin__band_candidates {
@@ -41,11 +41,7 @@ twin_status twin__bands_find(struct twin__bands_found *out, const struct twin__p
                              const struct twin__gate *gate, const twin_similar_options *options, bool groups,
                              twin_part part);
 
-/* From what all bands gave, which is used up, to groups and the pairs that are in none. */
-twin_status twin__candidates_from_found(struct twin__band_candidates *out, struct twin__bands_found *found,
-                                        const struct twin__provider *provider);
-
-/* The same for one part of the documents: those connected by candidates or a group are in the same part, so that each part
+/* From what all bands gave, which is used up, to the candidates of one part of the documents: those connected by candidates or a group are in the same part, so that each part
  * can be joined by itself. `seen` is counted in the first. */
 twin_status twin__candidates_of_part(struct twin__band_candidates *out, struct twin__bands_found *found,
                                      twin_part part, const struct twin__provider *provider);

@@ -31,13 +31,10 @@ twin_status twin__cluster_components(uint32_t *group, size_t documents, const tw
     if (status != TWIN_OK)
         return status;
 
-    for (size_t i = 0; i < documents; i++)
-        group[i] = (uint32_t)i;
+    twin__union_begin(group, documents);
     for (size_t i = 0; i < count; i++)
         twin__union_join(group, matches[i].a, matches[i].b);
-    /* A parent comes before its children and has found its root already. */
-    for (size_t i = 0; i < documents; i++)
-        group[i] = group[group[i]];
+    twin__union_flatten(group, documents);
     return TWIN_OK;
 }
 

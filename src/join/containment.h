@@ -25,34 +25,27 @@ struct twin__containment_options {
     twin_progress progress; /* receives "joining" */
 };
 
-struct twin__containment_counts {
-    uint64_t compared;
-    uint64_t
-        incomplete; /* documents that have so much in common with so many others that some may have been missed */
-};
-
 /* Adds all pairs of the provider's documents that reach the threshold to the matches, in the same order whatever the
  * executor is. None is missed, unless documents are incomplete. Signatures are not used to find them. A failure also fills
  * `error`. */
-twin_status twin__containment_join(twin_matches *out, struct twin__containment_counts *counts,
+twin_status twin__containment_join(twin_matches *out, struct twin__join_counts *counts,
                                    const struct twin__provider *provider, struct twin__containment_options options,
                                    twin_error *error);
 
 /* ---- which of the documents seen so far may have a shingle (containment_probes.c) ----
  *
- * Documents have one of 64 colours. A table has a word per shingle with the colours of the documents that have it,
- * and for shingles of many documents about how many. Shingles share words by chance, so there may be too many marks,
- * never too few: a shingle without the mark of a colour is in no document of that colour. */
+ * Documents have one of 64 colours. A table has a word per shingle with the colours of the documents that have it.
+ * Shingles share words by chance, so there may be too many marks, never too few: a shingle without the mark of a colour is
+ * in no document of that colour. How many colours a shingle has says about how rare it is. */
 enum { TWIN__COLOURS = 64 };
 
 struct twin__shingle_marks {
     uint64_t *marks; /* a bit per colour */
-    uint16_t *more;  /* how often a frequent shingle came again */
-    unsigned mark_shift, more_shift;
+    unsigned shift;
 };
 
 /* 16 to 32 marks per shingle of all documents, `items` in number, but 64 MB at most, or 256 bytes per document where
- * that is more; and a sixteenth of that for counts. */
+ * that is more. */
 twin_status twin__shingle_marks_init(struct twin__shingle_marks *out, size_t documents, size_t items);
 void twin__shingle_marks_clear(struct twin__shingle_marks *marks);
 
@@ -62,19 +55,12 @@ enum { TWIN__MARK_PART_BITS = 5, TWIN__MARK_PARTS = 1 << TWIN__MARK_PART_BITS };
 /* Marks items, all of one part, with `colour`, one bit. before[i] becomes the colours that item i had. */
 void twin__shingle_marks_add(uint64_t *before, struct twin__shingle_marks *marks, twin_set part, uint64_t colour);
 
-/* About how many documents have a shingle that had the colours `before`, of which there is one. */
-static inline unsigned twin__shingle_marks_count(const struct twin__shingle_marks *marks, uint64_t item,
-                                                 uint64_t before)
-{
-    enum { COUNTED = TWIN__COLOURS / 2 }; /* documents of so many colours are about 44; counters are shared */
-    unsigned colours = (unsigned)__builtin_popcountll(before);
-    return colours < COUNTED ? colours : colours + marks->more[item >> marks->more_shift];
-}
-
 /* counts[c] becomes the number of words with bit c. */
 void twin__count_colours(uint32_t counts[TWIN__COLOURS], const uint64_t *words, size_t count);
 
 /* ---- between the two files ---- */
+
+enum { TWIN__SETS_AT_A_TIME = 8 }; /* that a worker takes */
 
 /* The documents that are joined, sorted by size. The rank of a document is its place in that order: of two documents
  * the one of lower rank is the one that may be contained. */

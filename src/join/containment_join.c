@@ -36,10 +36,8 @@
 struct worker {
     struct twin__index_worker divider;
     twin_matches found;
-    struct twin__pairs pairs;      /* that the index does not know enough of */
-    struct twin__item_marks marks; /* of the smaller document of such a pair */
-    uint64_t *bits;
-    size_t bit_capacity;
+    struct twin__pairs pairs;          /* that the index does not know enough of */
+    struct twin__index_worker smaller; /* divides the smaller document of such a pair */
 };
 
 struct join {
@@ -56,7 +54,7 @@ struct join {
 
 /* ---- sizes ---- */
 
-enum { SETS_AT_A_TIME = 8, FEWEST_ITEMS = 256 /* for which a search has steps */ };
+enum { FEWEST_ITEMS = 256 }; /* for which a search has steps */
 
 /* Puts the size of each set above its document. */
 static twin_status measure_sets(void *context, size_t begin, size_t end, int worker, twin_error *error)
@@ -76,7 +74,8 @@ static twin_status measure_sets(void *context, size_t begin, size_t end, int wor
 
 static twin_status sort_by_size(struct twin__containment *join, twin_error *error)
 {
-    twin_status status = twin__exec_try(join->options.exec, join->count, SETS_AT_A_TIME, measure_sets, join, error);
+    twin_status status =
+        twin__exec_try(join->options.exec, join->count, TWIN__SETS_AT_A_TIME, measure_sets, join, error);
     if (status == TWIN_OK && !twin__sort_numbers(join->order, join->count))
         status = twin__fail_memory(error);
     return status;
@@ -122,18 +121,17 @@ static twin_status compare_with_long(struct worker *worker, const struct join *j
                                      twin_error *error)
 {
     const struct twin__frequent_items *frequent = &join->index.frequent;
+    struct twin__divided_set set;
     twin_set items;
     twin_status status = twin__provider_items(&items, join->base.provider, document, number, error);
     if (status != TWIN_OK)
         return status;
-    if (!TWIN__ARRAY_GROW(&worker->bits, &worker->bit_capacity, 0, frequent->words) ||
-        !twin__frequent_items_divide(worker->bits, &worker->marks, frequent, items.items, items.count))
+    if (!twin__index_divide(&set, &worker->smaller, frequent, items))
         return twin__fail_memory(error);
-    twin_set rare = { worker->marks.missed.items, worker->marks.missed.count };
-    size_t common = twin__kernels()->common_bits(worker->bits, of_long.bits, frequent->words) +
-                    count_common((twin_set){ of_long.rare, of_long.rare_count }, rare);
-    double similarity =
-        twin__similarity_of_counts(of_long.size, worker->marks.found + rare.count, common, TWIN_CONTAINMENT);
+    size_t common =
+        twin__kernels()->common_bits(set.bits, of_long.bits, frequent->words) +
+        count_common((twin_set){ of_long.rare, of_long.rare_count }, (twin_set){ set.rare, set.rare_count });
+    double similarity = twin__similarity_of_counts(of_long.size, set.size, common, TWIN_CONTAINMENT);
     bool good =
         similarity < join->base.options.threshold || add_contained(worker, document, long_document, similarity);
     return good ? TWIN_OK : twin__fail_memory(error);
@@ -245,7 +243,7 @@ static twin_status search_larger(twin_matches *out, struct join *join, twin_erro
     for (; rank < base->count && status == TWIN_OK; rank += at_a_time) {
         size_t count = base->count - rank < at_a_time ? base->count - rank : at_a_time;
         join->first_rank = rank;
-        status = twin__exec_try(base->options.exec, count, SETS_AT_A_TIME, search_documents, join, error);
+        status = twin__exec_try(base->options.exec, count, TWIN__SETS_AT_A_TIME, search_documents, join, error);
         if (status == TWIN_OK)
             status = gather_found(out, join, error);
     }
@@ -325,16 +323,15 @@ static twin_status sort_sides(struct join *join)
     return join->side ? TWIN_OK : TWIN_ENOMEM;
 }
 
-static void join_end(struct join *join, struct twin__containment_counts *counts)
+static void join_end(struct join *join, struct twin__join_counts *counts)
 {
     for (int i = 0; join->workers && i < join->base.options.exec.workers; i++) {
         struct worker *worker = &join->workers[i];
         counts->compared += worker->divider.scratch.compared;
         twin__index_worker_clear(&worker->divider);
-        twin__item_marks_clear(&worker->marks);
+        twin__index_worker_clear(&worker->smaller);
         twin__matches_clear(&worker->found);
         free(worker->pairs.items);
-        free(worker->bits);
     }
     for (size_t rank = 0; join->steps && rank < join->base.count; rank++)
         counts->incomplete += join->steps[rank] == 0;
@@ -347,7 +344,7 @@ static void join_end(struct join *join, struct twin__containment_counts *counts)
     twin__set_index_clear(&join->index);
 }
 
-twin_status twin__containment_join(twin_matches *out, struct twin__containment_counts *counts,
+twin_status twin__containment_join(twin_matches *out, struct twin__join_counts *counts,
                                    const struct twin__provider *provider, struct twin__containment_options options,
                                    twin_error *error)
 {
@@ -355,7 +352,6 @@ twin_status twin__containment_join(twin_matches *out, struct twin__containment_c
         .base = { .provider = provider, .options = options },
     };
     struct twin__prober *prober = NULL;
-    *counts = (struct twin__containment_counts){ 0 };
     twin_status status = join_init(&join);
     if (status != TWIN_OK)
         twin__fail_memory(error);

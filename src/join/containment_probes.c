@@ -19,43 +19,31 @@
 #include "base/array.h"
 #include "join/containment.h"
 #include "join/join_private.h"
-#include "kernels/sort.h"
 
 /* ---- marks ---- */
 
 twin_status twin__shingle_marks_init(struct twin__shingle_marks *out, size_t documents, size_t items)
 {
-    enum { FEWEST_BITS = 10, LARGE_BITS = 23, WORDS_PER_DOCUMENT = 32, MOST_BITS = 36, FEWER_BITS = 2, SHARING = 4 };
+    enum { FEWEST_BITS = 10, LARGE_BITS = 23, WORDS_PER_DOCUMENT = 32, MOST_BITS = 36, SHARING = 4 };
     unsigned most = twin__bits_for(WORDS_PER_DOCUMENT * documents, LARGE_BITS, MOST_BITS);
     unsigned bits = twin__bits_for(items / SHARING, FEWEST_BITS, most);
-    out->mark_shift = 64 - bits;
-    out->more_shift = out->mark_shift + FEWER_BITS;
+    out->shift = 64 - bits;
     out->marks = calloc((size_t)1 << bits, sizeof *out->marks);
-    out->more = calloc((size_t)1 << bits >> FEWER_BITS, sizeof *out->more);
-    if (out->marks && out->more)
-        return TWIN_OK;
-    twin__shingle_marks_clear(out);
-    return TWIN_ENOMEM;
+    return out->marks ? TWIN_OK : TWIN_ENOMEM;
 }
 
 void twin__shingle_marks_clear(struct twin__shingle_marks *marks)
 {
     free(marks->marks);
-    free(marks->more);
     *marks = (struct twin__shingle_marks){ 0 };
 }
 
-/* A colour that comes again is counted: for a rare shingle, which seldom has one twice, hardly ever. */
 void twin__shingle_marks_add(uint64_t *before, struct twin__shingle_marks *marks, twin_set part, uint64_t colour)
 {
     for (size_t i = 0; i < part.count; i++) {
-        uint64_t *own = &marks->marks[part.items[i] >> marks->mark_shift];
+        uint64_t *own = &marks->marks[part.items[i] >> marks->shift];
         before[i] = *own;
         *own |= colour;
-        if (before[i] & colour) {
-            uint16_t *more = &marks->more[part.items[i] >> marks->more_shift];
-            *more = (uint16_t)(*more + (*more < UINT16_MAX));
-        }
     }
 }
 
@@ -77,13 +65,12 @@ void twin__count_colours(uint32_t counts[TWIN__COLOURS], const uint64_t *words, 
 
 /* ---- the prober ---- */
 
-enum { CLASSES = 1024 }; /* counts that are distinguished before sorting; the last has all others */
 enum { BATCH_DOCUMENTS = 4096 };
 
 struct worker {
-    uint64_t *tokens, *spare; /* of a set: the count of each item in the high 16 bits, its place in the others */
-    size_t capacity, spare_capacity;
-    uint32_t classes[CLASSES];
+    uint64_t *tokens; /* of a set: how many colours each item has in the high 16 bits, its place in the others */
+    size_t capacity;
+    uint32_t classes[TWIN__COLOURS + 1]; /* tokens of so many colours */
     struct twin__index_worker divider;
     uint64_t *store; /* bits and rare items of the members that it has found in the batch */
     size_t stored, store_capacity;
@@ -205,12 +192,7 @@ static uint64_t possible_colours(const struct twin__containment *join, size_t ra
 
 /* ---- probes ---- */
 
-static unsigned count_class(uint64_t count)
-{
-    return count < CLASSES ? (unsigned)count : CLASSES - 1;
-}
-
-/* Lists those of the rare items of a document that have a mark of the colours as tokens, and counts them by their classes.
+/* Lists those of the rare items of a document that have a mark of the colours as tokens, and counts them by how many they have.
  * Returns how many it listed. */
 static size_t list_tokens(struct worker *worker, const struct twin__prober *prober, size_t document, twin_set rare,
                           uint64_t colours)
@@ -223,10 +205,9 @@ static size_t list_tokens(struct worker *worker, const struct twin__prober *prob
             at++; /* a frequent one */
         if (!(batch->marks[at] & colours))
             continue;
-        uint64_t documents = twin__shingle_marks_count(&prober->marks, rare.items[i], batch->marks[at]);
-        documents = documents < UINT16_MAX ? documents : UINT16_MAX;
-        worker->classes[count_class(documents)]++;
-        worker->tokens[listed++] = documents << 48 | i;
+        uint64_t count = (uint64_t)__builtin_popcountll(batch->marks[at]);
+        worker->classes[count]++;
+        worker->tokens[listed++] = count << 48 | i;
     }
     return listed;
 }
@@ -238,38 +219,35 @@ static size_t probe_count(const struct worker *worker, size_t least)
 {
     enum { MOST_MORE = 128 }; /* by then few pairs are left but similar ones */
     size_t count = 0, budget = 0;
-    for (size_t level = 1; level < CLASSES; level++) {
-        size_t cost = level < CLASSES - 1 ? level : 4 * CLASSES, first = count < least ? least - count : 0;
+    for (size_t level = 1; level <= TWIN__COLOURS; level++) { /* to meet such a probe costs as much */
+        size_t first = count < least ? least - count : 0;
         if (first > worker->classes[level])
             first = worker->classes[level];
         size_t more = worker->classes[level] - first;
-        budget += first * cost;
-        if (more > budget / cost) {
-            count += first + budget / cost;
+        budget += first * level;
+        if (more > budget / level) {
+            count += first + budget / level;
             break;
         }
         count += first + more;
-        budget -= more * cost;
+        budget -= more * level;
     }
     return count < least + MOST_MORE ? count : least + MOST_MORE;
 }
 
-/* Writes the items of the tokens: first the `most` with the least counts. Of equal counts some of all are taken, spread
+/* Writes the items of the tokens: first the `most` that have the fewest colours. Of those with as many some of all are taken, spread
  * over the table of the index, in which the items of a set are in their order. */
 static void write_rarest(uint64_t *out, struct worker *worker, size_t count, size_t most, const uint64_t *rare)
 {
     const uint64_t place = ((uint64_t)1 << 48) - 1;
     size_t below = 0, front = 0, back = most, turn = 0;
     unsigned level = 1;
-    while (level < CLASSES - 1 && below + worker->classes[level] < most)
+    while (level < TWIN__COLOURS && below + worker->classes[level] < most)
         below += worker->classes[level++];
-    bool is_last = level == CLASSES - 1;
-    if (is_last)
-        twin__sort(worker->tokens, count, worker->spare, worker->spare_capacity);
     for (size_t i = 0; i < count; i++) {
-        unsigned own = count_class(worker->tokens[i] >> 48);
-        bool takes = own < level || (is_last && i < most);
-        if (own == level && !is_last) {
+        unsigned own = (unsigned)(worker->tokens[i] >> 48);
+        bool takes = own < level;
+        if (own == level) {
             turn += most - below;
             takes = turn >= worker->classes[level];
             turn -= takes ? worker->classes[level] : 0;
@@ -289,7 +267,6 @@ static twin_status add_member(struct worker *worker, const struct twin__prober *
     size_t words = prober->frequent->words, needed = twin__containment_needed(prober->join, items.count);
     if (!twin__index_divide(&taken->set, &worker->divider, prober->frequent, items) ||
         !TWIN__ARRAY_GROW(&worker->tokens, &worker->capacity, 0, items.count + 1) ||
-        !TWIN__ARRAY_GROW(&worker->spare, &worker->spare_capacity, 0, twin__sort_room(items.count) + 1) ||
         !TWIN__ARRAY_GROW(&worker->store, &worker->store_capacity, worker->stored, words + items.count))
         return twin__fail_memory(error);
     twin_set rare = { taken->set.rare, taken->set.rare_count };
@@ -346,18 +323,17 @@ static bool add_members(struct twin__set_index *index, const struct twin__prober
 /* Adds the members among the next documents to the index. */
 static twin_status take_batch(struct twin__set_index *index, struct twin__prober *prober, twin_error *error)
 {
-    enum { DOCUMENTS_AT_A_TIME = 8 };
     struct batch *batch = prober->batch;
     twin_exec exec = prober->join->options.exec;
     if (!size_batch(prober))
         return twin__fail_memory(error);
     for (int i = 0; i < exec.workers; i++)
         prober->workers[i].stored = 0;
-    twin_status status = twin__exec_try(exec, batch->count, DOCUMENTS_AT_A_TIME, fetch_documents, prober, error);
+    twin_status status = twin__exec_try(exec, batch->count, TWIN__SETS_AT_A_TIME, fetch_documents, prober, error);
     if (status != TWIN_OK)
         return status;
     twin_exec_for(exec, TWIN__MARK_PARTS, 1, mark_parts, prober);
-    status = twin__exec_try(exec, batch->count, DOCUMENTS_AT_A_TIME, probe_documents, prober, error);
+    status = twin__exec_try(exec, batch->count, TWIN__SETS_AT_A_TIME, probe_documents, prober, error);
     if (status == TWIN_OK && !add_members(index, prober))
         status = twin__fail_memory(error);
     prober->left -= batch->count;
@@ -453,7 +429,6 @@ void twin__prober_free(struct twin__prober *prober)
         return;
     for (int i = 0; prober->workers && i < prober->join->options.exec.workers; i++) {
         free(prober->workers[i].tokens);
-        free(prober->workers[i].spare);
         free(prober->workers[i].store);
         twin__index_worker_clear(&prober->workers[i].divider);
     }

@@ -22,10 +22,11 @@
 #include "join/groups.h"
 #include "join/join_private.h"
 #include "join/matches.h"
-#include "join/pairs.h"
+#include "join/pair_overflow.h"
 #include "join/set_join.h"
 #include "join/similar_private.h"
 #include "join/verify.h"
+#include "lsh/minhash_forest.h"
 
 struct twin__join_switches twin__switched_off;
 
@@ -59,7 +60,7 @@ struct run {
     const struct twin__deciding_options *deciding; /* NULL: all similar pairs are wanted */
     struct twin__engine_part part;                 /* candidates that were found before, if any */
     enum twin__join_mode mode;
-    struct twin__components components;  /* TWIN__JOIN_CONNECT */
+    uint32_t *components;                /* TWIN__JOIN_CONNECT: a union-find; else NULL */
     struct twin__pair_overflow overflow; /* of the candidates, where memory is limited */
 };
 
@@ -211,7 +212,7 @@ static twin_status join_groups(struct run *run, twin_error *error)
 {
     const struct twin__deciding_options *deciding = run->deciding;
     struct twin__set_join_options options = { .mode = run->mode,
-                                              .components = run->mode == TWIN__JOIN_CONNECT ? &run->components : NULL,
+                                              .components = run->components,
                                               .threshold = run->options->threshold,
                                               .exec = run->options->exec,
                                               .progress = run->options->progress,
@@ -235,7 +236,7 @@ static twin_status join_groups(struct run *run, twin_error *error)
     indexed_clear(&indexed);
     run->counts->candidates += found.compared;
     run->counts->verified += exact ? found.compared : 0;
-    run->counts->incomplete += found.cut;
+    run->counts->incomplete += found.incomplete;
     return status;
 }
 
@@ -264,7 +265,7 @@ static twin_status verify_exactly(struct run *run, twin_error *error)
     struct twin__pair_rounds_options rounds = {
         .mode = all ? TWIN__JOIN_ALL : run->mode,
         .joined = &run->candidates.joined,
-        .components = run->mode == TWIN__JOIN_CONNECT ? &run->components : NULL,
+        .components = run->components,
         .verify = { twin__compare_sets(&rule), options->exec, options->progress },
     };
     twin_status status = move_to_overflow(&in_batches, run, error);
@@ -339,12 +340,11 @@ static twin_status find_contained(struct run *run, twin_error *error)
     struct twin__containment_options wanted = { .threshold = options->threshold,
                                                 .exec = options->exec,
                                                 .progress = options->progress };
-    struct twin__containment_counts found = { 0 };
-    struct twin__join_counts dropped = { 0 };
+    struct twin__join_counts found = { 0 };
     struct twin__remaining remaining = { 0 };
     struct twin__provider provider = *run->provider;
     double begun = twin__seconds();
-    twin_status status = run->deciding ? drop_contained(&remaining, &dropped, run, error) : TWIN_OK;
+    twin_status status = run->deciding ? drop_contained(&remaining, &found, run, error) : TWIN_OK;
     if (run->deciding) {
         provider.signatures.documents = remaining.documents;
         provider.signatures.count = remaining.count;
@@ -354,7 +354,7 @@ static twin_status find_contained(struct run *run, twin_error *error)
     free(remaining.documents);
     if (status == TWIN_OK)
         twin__matches_sort(run->out);
-    run->counts->candidates = run->counts->verified = found.compared + dropped.compared;
+    run->counts->candidates = run->counts->verified = found.compared;
     run->counts->incomplete = found.incomplete;
     run->counts->similar = twin__matches_total(run->out);
     run->counts->verifying_seconds = twin__seconds() - begun;
@@ -438,9 +438,13 @@ twin_status twin__engine_find_part(twin_matches *out, twin_similar_counts *count
         run.deciding = NULL; /* all pairs */
     else
         run.mode = options->chain ? TWIN__JOIN_CONNECT : TWIN__JOIN_KEPT;
-    if (run.mode == TWIN__JOIN_CONNECT && !twin__components_init(&run.components, provider->count))
-        return twin__fail_memory(error);
+    if (run.mode == TWIN__JOIN_CONNECT) {
+        run.components = malloc((provider->count + 1) * sizeof *run.components);
+        if (!run.components)
+            return twin__fail_memory(error);
+        twin__union_begin(run.components, provider->count);
+    }
     twin_status status = find(&run, error);
-    twin__components_clear(&run.components);
+    free(run.components);
     return status;
 }

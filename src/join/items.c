@@ -25,7 +25,7 @@
 
 enum { ALIGNMENT = 64, FEWEST_BITS = 3 };
 
-void twin__item_bins_clear(struct twin__item_bins *bins)
+static void bins_clear(struct twin__item_bins *bins)
 {
     free(bins->items);
     free(bins->held);
@@ -34,7 +34,8 @@ void twin__item_bins_clear(struct twin__item_bins *bins)
     *bins = (struct twin__item_bins){ 0 };
 }
 
-unsigned twin__item_bins_bits(size_t items)
+/* Leading bits for two to four items per bin: most bins then suffice. */
+static unsigned bins_bits(size_t items)
 {
     unsigned bits = FEWEST_BITS;
     while (items >> bits > BIN_ROOM / 2)
@@ -46,11 +47,11 @@ static bool reserve_bins(struct twin__item_bins *bins, size_t count)
 {
     if (count <= bins->room)
         return true;
-    twin__item_bins_clear(bins);
+    bins_clear(bins);
     bins->items = aligned_alloc(ALIGNMENT, count * BIN_ROOM * sizeof *bins->items);
     bins->held = malloc(count);
     if (!bins->items || !bins->held) {
-        twin__item_bins_clear(bins);
+        bins_clear(bins);
         return false;
     }
     bins->room = count;
@@ -81,7 +82,8 @@ static bool sort_items(twin_items *items, twin_items *spare)
     return true;
 }
 
-bool twin__item_bins_fill(struct twin__item_bins *bins, unsigned bits, const uint64_t *items, size_t count)
+/* Distributes items, in any order, some perhaps more than once, to 2^bits bins, at least eight. False when out of memory. */
+static bool bins_fill(struct twin__item_bins *bins, unsigned bits, const uint64_t *items, size_t count)
 {
     if (!reserve_bins(bins, (size_t)1 << bits) || !reserve_items(&bins->overflow, count))
         return false;
@@ -106,8 +108,9 @@ void twin__item_marks_clear(struct twin__item_marks *marks)
     *marks = (struct twin__item_marks){ 0 };
 }
 
-bool twin__item_bins_look_up(struct twin__item_marks *out, const struct twin__item_bins *bins, const uint64_t *items,
-                             size_t count)
+/* Looks up the items of a document, in any order, some perhaps more than once. False when out of memory. */
+static bool bins_look_up(struct twin__item_marks *out, const struct twin__item_bins *bins, const uint64_t *items,
+                         size_t count)
 {
     if (!TWIN__ARRAY_GROW(&out->marks, &out->room, 0, bins->count) || !reserve_items(&out->missed, count))
         return false;
@@ -123,14 +126,14 @@ bool twin__item_bins_look_up(struct twin__item_marks *out, const struct twin__it
 
 void twin__item_table_clear(struct twin__item_table *table)
 {
-    twin__item_bins_clear(&table->bins);
+    bins_clear(&table->bins);
     twin__item_marks_clear(&table->marks);
     *table = (struct twin__item_table){ 0 };
 }
 
 bool twin__item_table_fill(struct twin__item_table *table, const uint64_t *items, size_t count)
 {
-    if (!twin__item_bins_fill(&table->bins, twin__item_bins_bits(count), items, count)) {
+    if (!bins_fill(&table->bins, bins_bits(count), items, count)) {
         twin__item_table_clear(table);
         return false;
     }
@@ -142,7 +145,7 @@ double twin__item_table_similarity(struct twin__item_table *table, const uint64_
                                    twin_measure measure)
 {
     struct twin__item_marks *marks = &table->marks;
-    if (!twin__item_bins_look_up(marks, &table->bins, items, count))
+    if (!bins_look_up(marks, &table->bins, items, count))
         return -1;
     twin_set overflow = { table->bins.overflow.items, table->bins.overflow.count };
     size_t more =
@@ -270,10 +273,10 @@ size_t twin__items_drop_single(uint64_t *items, size_t count, const struct twin_
 bool twin__frequent_items_init(struct twin__frequent_items *out, const uint64_t *items, size_t count)
 {
     enum { TIMES = 3 }; /* so often the bins are halved for the sake of items that found theirs full */
-    unsigned bits = twin__item_bins_bits(count), most = bits + TIMES;
+    unsigned bits = bins_bits(count), most = bits + TIMES;
     *out = (struct twin__frequent_items){ 0 };
     do {
-        if (!twin__item_bins_fill(&out->bins, bits, items, count))
+        if (!bins_fill(&out->bins, bits, items, count))
             return false;
         out->count = out->bins.held_count;
     } while (out->count < count && bits++ < most);
@@ -283,7 +286,7 @@ bool twin__frequent_items_init(struct twin__frequent_items *out, const uint64_t 
 
 void twin__frequent_items_clear(struct twin__frequent_items *frequent)
 {
-    twin__item_bins_clear(&frequent->bins);
+    bins_clear(&frequent->bins);
     *frequent = (struct twin__frequent_items){ 0 };
 }
 
@@ -308,7 +311,7 @@ static void pack(uint64_t *bits, const uint8_t *marks, const struct twin__item_b
 bool twin__frequent_items_divide(uint64_t *bits, struct twin__item_marks *marks,
                                  const struct twin__frequent_items *frequent, const uint64_t *items, size_t count)
 {
-    if (!twin__item_bins_look_up(marks, &frequent->bins, items, count))
+    if (!bins_look_up(marks, &frequent->bins, items, count))
         return false;
     pack(bits, marks->marks, &frequent->bins);
     return true;

@@ -26,15 +26,7 @@ struct twin__item_bins {
     twin_items spare;
 };
 
-/* Leading bits for two to four items per bin: most bins then suffice. */
-unsigned twin__item_bins_bits(size_t items);
-
-/* Distributes items, in any order, some perhaps more than once, to 2^bits bins, at least eight. Begin with {0}. False
- * when out of memory. */
-bool twin__item_bins_fill(struct twin__item_bins *bins, unsigned bits, const uint64_t *items, size_t count);
-void twin__item_bins_clear(struct twin__item_bins *bins);
-
-/* Which items of the bins a document has. */
+/* Which items of the bins a document has. Begin with {0}. */
 struct twin__item_marks {
     uint8_t *marks; /* of each bin: a bit for each item that the document has */
     size_t room;
@@ -43,10 +35,6 @@ struct twin__item_marks {
     twin_items spare;
 };
 
-/* Looks up the items of a document, in any order, some perhaps more than once. Begin with {0}. False when out of
- * memory. */
-bool twin__item_bins_look_up(struct twin__item_marks *out, const struct twin__item_bins *bins, const uint64_t *items,
-                             size_t count);
 void twin__item_marks_clear(struct twin__item_marks *marks);
 
 /* ---- comparing without sorting ---- */

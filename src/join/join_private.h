@@ -1,11 +1,11 @@
-/* join_private.h — small things that many files of the join use: what they ask of a provider, sorting, disjoint sets,
- * copies of a document. */
+/* join_private.h — small things that many files of the join use: what they ask of a provider, copies
+ * of a document. */
 #ifndef TWIN_JOIN_JOIN_PRIVATE_H
 #define TWIN_JOIN_JOIN_PRIVATE_H
 
-#include <stdlib.h>
 #include <twinsift/similar.h>
 
+#include "base/union_find.h"
 #include "collection/provider.h"
 #include "kernels/sort.h"
 
@@ -32,7 +32,7 @@ struct twin__join_switches {
     bool tile_cache, item_tables; /* verify_tiles.c */
     bool frequent_items;          /* are bits; all are listed (items.c) */
     /* set_index.c: bounds on what is compared; and only as many posting lists as are enough, the shorter. */
-    bool block_bits, regions, top_surpluses, margin, hits, short_lists;
+    bool block_bits, margin, hits, short_lists;
     bool single_items;  /* are left out after the first phase (set_batch.c) */
     bool small_batches; /* while a group may become connected (set_join.c) */
     bool bound;         /* on comparisons in vain (set_join.c) */
@@ -40,6 +40,13 @@ struct twin__join_switches {
     bool contained_first, colours, probes;
 };
 extern struct twin__join_switches twin__switched_off;
+
+/* What a join adds to. */
+struct twin__join_counts {
+    uint64_t compared; /* pairs */
+    uint64_t
+        incomplete; /* documents for which so many others were looked at in vain that some may have been missed */
+};
 
 /* ---- documents of a provider ---- */
 
@@ -91,32 +98,7 @@ static inline twin_status twin__provider_items(twin_set *out, const struct twin_
     return status;
 }
 
-/* ---- sorting, sizes of tables ---- */
-
-/* Sorts the numbers; false when out of memory: then they are as they were. */
-static inline bool twin__sort_numbers(uint64_t *items, size_t count)
-{
-    uint64_t *spare = malloc((count + 1) * sizeof *spare);
-    if (!spare)
-        return false;
-    twin__sort(items, count, spare, count);
-    free(spare);
-    return true;
-}
-
-/* The same with little memory of its own, for many millions. */
-static inline bool twin__sort_many_numbers(uint64_t *items, size_t count)
-{
-    enum { MOST_SPARE = 1 << 16 };
-    size_t room = count < MOST_SPARE ? count + 1 : MOST_SPARE;
-    uint64_t *spare = malloc(room * sizeof *spare);
-    if (!spare)
-        return false;
-    if (count)
-        twin__sort_in_place(items, count, spare, room);
-    free(spare);
-    return true;
-}
+/* ---- sizes of tables ---- */
 
 /* The least number of bits with which `count` places can be numbered, from `least` to `most`. */
 static inline unsigned twin__bits_for(size_t count, unsigned least, unsigned most)
@@ -125,36 +107,6 @@ static inline unsigned twin__bits_for(size_t count, unsigned least, unsigned mos
     while (bits < most && (size_t)1 << bits < count)
         bits++;
     return bits;
-}
-
-/* ---- disjoint sets: parent[i] starts as i, and the root of a group is its least member ---- */
-
-/* Path halving (Tarjan and van Leeuwen 1984): each step also shortens the path for later searches. */
-static inline uint32_t twin__union_root(uint32_t *parent, uint32_t i)
-{
-    while (parent[i] != i) {
-        parent[i] = parent[parent[i]];
-        i = parent[i];
-    }
-    return i;
-}
-
-/* The same where other threads search too: nothing is changed. */
-static inline uint32_t twin__union_find(const uint32_t *parent, uint32_t i)
-{
-    while (parent[i] != i)
-        i = parent[i];
-    return i;
-}
-
-static inline void twin__union_join(uint32_t *parent, uint32_t a, uint32_t b)
-{
-    a = twin__union_root(parent, a);
-    b = twin__union_root(parent, b);
-    if (a < b)
-        parent[b] = a;
-    else
-        parent[a] = b;
 }
 
 /* ---- copies (similar_each.c): the documents that each stands for, by a set that they have in common, or as keeper ---- */

@@ -124,7 +124,7 @@ twin_status twin__match_runs_create(twin_matches *matches, size_t most, const ch
     return runs->folder ? TWIN_OK : TWIN_ENOMEM;
 }
 
-void twin__match_runs_free(struct twin__match_runs *runs)
+static void free_runs(struct twin__match_runs *runs)
 {
     if (!runs)
         return;
@@ -140,7 +140,7 @@ void twin__matches_clear(twin_matches *matches)
     if (!matches)
         return;
     free(matches->items);
-    twin__match_runs_free(matches->runs);
+    free_runs(matches->runs);
     *matches = (twin_matches){ 0 };
 }
 
@@ -385,41 +385,10 @@ twin_status twin__matches_keep_top(twin_matches *matches, size_t top)
 
 /* ---- components ---- */
 
-bool twin__components_init(struct twin__components *out, size_t documents)
+twin_status twin__components_add(twin_matches *out, uint32_t *components, twin_match match)
 {
-    *out = (struct twin__components){ malloc((documents + 1) * sizeof *out->group), documents };
-    for (size_t i = 0; out->group && i < documents; i++)
-        out->group[i] = (uint32_t)i;
-    return out->group != NULL;
-}
-
-void twin__components_clear(struct twin__components *components)
-{
-    free(components->group);
-    *components = (struct twin__components){ 0 };
-}
-
-twin_status twin__components_add(twin_matches *out, struct twin__components *components, twin_match match)
-{
-    uint32_t a = twin__union_root(components->group, match.a), b = twin__union_root(components->group, match.b);
-    if (a == b)
+    if (twin__union_root(components, match.a) == twin__union_root(components, match.b))
         return TWIN_OK;
-    twin__union_join(components->group, a, b);
+    twin__union_join(components, match.a, match.b);
     return twin__matches_add(out, match);
-}
-
-twin_status twin__components_take(twin_matches *out, struct twin__components *components, twin_matches *found)
-{
-    twin_status status = TWIN_OK;
-    for (size_t i = 0; i < found->count && status == TWIN_OK; i++)
-        status = twin__components_add(out, components, found->items[i]);
-    found->count = 0;
-    return status;
-}
-
-void twin__components_flatten(struct twin__components *components)
-{
-    /* A parent comes before its children and has found its root already. */
-    for (size_t i = 0; i < components->count; i++)
-        components->group[i] = components->group[components->group[i]];
 }

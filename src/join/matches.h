@@ -39,7 +39,6 @@ struct twin__match_runs {
 /* Gives an empty list runs; twin__matches_clear() releases them. The folder is "/tmp" if NULL;
  * "" is none, and more matches are TWIN_ELIMIT. */
 twin_status twin__match_runs_create(twin_matches *matches, size_t most, const char *folder);
-void twin__match_runs_free(struct twin__match_runs *runs);
 
 /* Writes the matches of a list that is full to its runs: then there is room. Failures are kept until the end. */
 void twin__match_runs_write(twin_matches *matches);
@@ -85,25 +84,8 @@ twin_status twin__match_cursor_next(twin_match *out, bool *found, struct twin__m
  * number. */
 twin_status twin__matches_keep_top(twin_matches *matches, size_t top);
 
-/* ---- components: matches that connect documents ---- */
-
-/* Begin with twin__components_init(), end with twin__components_clear(), which accepts {0}. */
-struct twin__components {
-    uint32_t *group; /* of each document (union-find, join_private.h) */
-    size_t count;    /* of documents */
-};
-
-/* Each document alone; false when out of memory. */
-bool twin__components_init(struct twin__components *out, size_t documents);
-void twin__components_clear(struct twin__components *components);
-
-/* Adds the match and unites its two components, unless they are one: so all matches added are a spanning forest. */
-twin_status twin__components_add(twin_matches *out, struct twin__components *components, twin_match match);
-
-/* Adds all of `found` that connect components, from the first on, and empties it. */
-twin_status twin__components_take(twin_matches *out, struct twin__components *components, twin_matches *found);
-
-/* Afterwards group[i] is the first document of the component of i, until two are united again. */
-void twin__components_flatten(struct twin__components *components);
+/* Adds the match and unites its two components, a union-find of documents (base/union_find.h), unless they are one: so all
+ * matches added are a spanning forest. */
+twin_status twin__components_add(twin_matches *out, uint32_t *components, twin_match match);
 
 #endif

@@ -37,10 +37,10 @@ struct rounds {
 static bool is_needed(void *context, uint32_t low, uint32_t high)
 {
     const struct rounds *rounds = context;
-    const struct twin__components *components = rounds->options->components;
+    const uint32_t *components = rounds->options->components;
     if (rounds->options->mode == TWIN__JOIN_KEPT)
         return !rounds->dropped[low] && !rounds->dropped[high];
-    return !components || twin__union_find(components->group, low) != twin__union_find(components->group, high);
+    return !components || twin__union_find(components, low) != twin__union_find(components, high);
 }
 
 /* Drops the first `compared` pairs, and those that are not needed. */
@@ -60,8 +60,7 @@ static void drop_unneeded(struct twin__pairs *pairs, size_t compared, struct rou
 static void find_firsts(struct rounds *rounds, const struct twin__pairs *pairs)
 {
     uint32_t *first = rounds->first;
-    for (size_t i = 0; i < rounds->provider->count; i++)
-        first[i] = (uint32_t)i;
+    twin__union_begin(first, rounds->provider->count);
     for (size_t i = 0; i < pairs->count && rounds->options->mode == TWIN__JOIN_KEPT; i++) {
         uint32_t a = twin__pair_low(pairs->items[i]), b = twin__pair_high(pairs->items[i]);
         first[b] = a < first[b] ? a : first[b];
@@ -105,7 +104,7 @@ static size_t choose_pairs(struct rounds *rounds, struct twin__pairs *pairs)
 static twin_status compare_round(struct rounds *rounds, const struct twin__pairs *pairs, size_t count, bool certain,
                                  twin_error *error)
 {
-    struct twin__components *components = rounds->options->components;
+    uint32_t *components = rounds->options->components;
     struct twin__pairs some = { .items = pairs->items, .count = count };
     twin_matches found = { 0 }, *out = components ? &found : rounds->out;
     size_t before = out->count;
@@ -113,10 +112,11 @@ static twin_status compare_round(struct rounds *rounds, const struct twin__pairs
     twin_status status = twin__verify_pairs(out, rounds->provider, &some, rounds->options->verify, error);
     for (size_t i = before; certain && rounds->dropped && status == TWIN_OK && i < out->count; i++)
         rounds->dropped[out->items[i].b] = true;
-    if (status == TWIN_OK && components && twin__components_take(rounds->out, components, &found) != TWIN_OK)
-        status = twin__fail_memory(error);
+    for (size_t i = 0; i < found.count && status == TWIN_OK; i++)
+        if (twin__components_add(rounds->out, components, found.items[i]) != TWIN_OK)
+            status = twin__fail_memory(error);
     if (components)
-        twin__components_flatten(components);
+        twin__union_flatten(components, rounds->provider->count);
     twin__matches_clear(&found);
     return status;
 }

@@ -228,7 +228,7 @@ static bool search(struct twin__index_scratch *scratch, const struct twin__set_i
 static twin_status search_slot(struct twin__join_slot *slot, struct twin__join_state *state, int number,
                                twin_error *error)
 {
-    const struct twin__components *components = state->options->components;
+    uint32_t *components = state->options->components;
     if (!slot->is_searched || slot->end == 0)
         return TWIN_OK;
     const struct twin__set_index *index = &twin__slot_group(state, slot)->index;
@@ -242,8 +242,8 @@ static twin_status search_slot(struct twin__join_slot *slot, struct twin__join_s
     query.end = slot->end;
     query.in_vain = twin__in_vain(state, slot->document);
     if (components) {
-        query.group = components->group;
-        query.root = twin__union_find(components->group, slot->document);
+        query.group = components;
+        query.root = twin__union_find(components, slot->document);
     }
     if (!search(&state->workers[number].scratch, index, &query, state->options->listed, slot->document))
         return twin__fail_memory(error);

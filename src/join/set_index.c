@@ -3,9 +3,8 @@
  * Jaccard similarity t of sets of sizes x and y needs n = t/(1+t)·(x+y) common items. With f frequent items of y and
  * the others rare, a member can have n in common with x in two ways only:
  *   - its frequent items nearly suffice: f - t/(1+t)·y, its surplus, is at least t/(1+t)·x less a little, `margin`. Such
- *     members are compared. A bound per block of members, and one per region of blocks, passes over all that have
- *     too little, and so do the frequent items that any member of a block has: blocks of near-copies of another text
- *     have too few of the set's. Where these members are only a few, the margin is larger, so that some more are;
+ *     members are compared. A bound per block of members passes over all that have too little, and so do the frequent items that any member of a block has: blocks of near-copies of another text
+ *     have too few of the set's;
  *   - or at least `margin` rare items of the two are the same. These members are met in the posting lists of the set's
  *     rare items. If b items must be met, all but b - 1 lists are enough, so that the longest are left out.
  * If the set's own frequent items do not suffice either, the second way is the only one, with a larger b.
@@ -30,15 +29,13 @@
 #include "kernels/kernels.h"
 #include "sketch/set.h"
 
-enum { BLOCK = 64, REGION = 64 * BLOCK }; /* members */
+enum { BLOCK = 64 }; /* members */
 
 twin_status twin__set_index_init(struct twin__set_index *out, const struct twin__set_source *source,
                                  twin_measure measure, double threshold, twin_error *error)
 {
     double share = measure == TWIN_CONTAINMENT ? threshold : threshold / (1 + threshold);
     *out = (struct twin__set_index){ .measure = measure, .threshold = threshold, .share = share * (1 - 1e-12) };
-    for (size_t i = 0; i < TWIN__TOP_SURPLUSES; i++)
-        out->top_surpluses[i] = -INFINITY;
     return twin__frequent_items_find(&out->frequent, source, error);
 }
 
@@ -49,7 +46,6 @@ void twin__set_index_clear(struct twin__set_index *index)
     free(index->members);
     free(index->wanted);
     free(index->most_surplus);
-    free(index->region_surplus);
     free(index->bits);
     free(index->block_bits);
     free(index->postings);
@@ -72,7 +68,6 @@ void twin__index_scratch_clear(struct twin__index_scratch *scratch)
     free(scratch->ids);
     free(scratch->hits);
     free(scratch->is_hit);
-    free(scratch->is_region_hit);
     free(scratch->met);
     free(scratch->marks);
     free(scratch->found);
@@ -176,17 +171,8 @@ static double surplus_of(const struct twin__set_index *index, size_t number)
 
 static void note_surplus(struct twin__set_index *index, size_t member, double surplus)
 {
-    double *top = index->top_surpluses;
     if (member % BLOCK == 0 || surplus > index->most_surplus[member / BLOCK])
         index->most_surplus[member / BLOCK] = surplus;
-    if (member % REGION == 0 || surplus > index->region_surplus[member / REGION])
-        index->region_surplus[member / REGION] = surplus;
-    if (surplus <= top[0])
-        return;
-    size_t place = 0;
-    for (; place + 1 < TWIN__TOP_SURPLUSES && top[place + 1] < surplus; place++)
-        top[place] = top[place + 1];
-    top[place] = surplus;
 }
 
 static void note_bits(struct twin__set_index *index, size_t member, const uint64_t *bits)
@@ -204,7 +190,6 @@ bool twin__set_index_add(struct twin__set_index *index, uint32_t document, struc
         !TWIN__ARRAY_GROW(&index->wanted, &index->wanted_capacity, member, 1) ||
         !TWIN__ARRAY_GROW(&index->members, &index->member_capacity, member, 1) ||
         !TWIN__ARRAY_GROW(&index->most_surplus, &index->block_capacity, member / BLOCK, 1) ||
-        !TWIN__ARRAY_GROW(&index->region_surplus, &index->region_capacity, member / REGION, 1) ||
         !TWIN__ARRAY_GROW(&index->bits, &index->bit_capacity, member * words, words) ||
         !TWIN__ARRAY_GROW(&index->block_bits, &index->block_bit_capacity, member / BLOCK * words, words))
         return false;
@@ -257,7 +242,6 @@ static bool make_room(const struct search *search)
            TWIN__ARRAY_GROW(&scratch->met, &scratch->met_capacity, 0, members + 1) &&
            grow_zeroed(&scratch->hits, &scratch->hit_count, members + 1) &&
            grow_zeroed(&scratch->is_hit, &scratch->block_count, members / BLOCK + 1) &&
-           grow_zeroed(&scratch->is_region_hit, &scratch->region_count, members / REGION + 1) &&
            grow_zeroed(&scratch->marks, &scratch->mark_count, search->index->numbers.count + 1);
 }
 
@@ -384,7 +368,7 @@ static void note_hits(const struct search *search)
     for (size_t i = 0; i < scratch->met_count; i++) {
         uint32_t member = scratch->met[i];
         if (scratch->hits[member] >= hits_needed(search, member))
-            scratch->is_hit[member / BLOCK] = scratch->is_region_hit[member / REGION] = true;
+            scratch->is_hit[member / BLOCK] = true;
     }
 }
 
@@ -479,19 +463,6 @@ static bool is_wanted(const struct search *search, size_t number)
     return !query->group || twin__union_find(query->group, search->index->members[number].document) != query->root;
 }
 
-/* Members from begin up to but without end. */
-struct span {
-    size_t begin, end;
-};
-
-/* The members of block or region `number` that are searched. */
-static struct span span_of(const struct search *search, size_t number, size_t size)
-{
-    size_t begin = number * size, end = begin + size;
-    return (struct span){ begin > search->query.begin ? begin : search->query.begin,
-                          end < search->query.end ? end : search->query.end };
-}
-
 /* What may still be compared after so many in vain. */
 static void bound_search(struct search *search)
 {
@@ -527,9 +498,10 @@ static void note_found(struct search *search)
 static size_t search_block(double *similarity, struct search *search, size_t block)
 {
     const struct twin__set_index *index = search->index;
-    struct span span = span_of(search, block, BLOCK);
+    size_t begin = block * BLOCK > search->query.begin ? block * BLOCK : search->query.begin;
+    size_t end = (block + 1) * BLOCK < search->query.end ? (block + 1) * BLOCK : search->query.end;
     size_t most_unmet = index->measure == TWIN_JACCARD ? search->needed - 1 : SIZE_MAX; /* see set_bounds() */
-    for (size_t i = span.begin; i < span.end; i++) {
+    for (size_t i = begin; i < end; i++) {
         bool is_met = search->scratch->hits[i] >= hits_needed(search, i);
         if (!is_met && (search->least_surplus == INFINITY || surplus_of(index, i) < search->least_surplus))
             continue;
@@ -560,19 +532,6 @@ static bool has_enough(const struct search *search, size_t block)
     return (double)(common + search->needed) >= index->threshold * (double)search->query.set.size;
 }
 
-/* The same for the blocks of a region. */
-static size_t search_region(double *similarity, struct search *search, size_t region)
-{
-    const struct twin__set_index *index = search->index;
-    struct span span = span_of(search, region, REGION);
-    size_t found = index->count;
-    for (size_t block = span.begin / BLOCK; block * BLOCK < span.end && found == index->count; block++)
-        if (search->scratch->is_hit[block] ||
-            (index->most_surplus[block] >= search->least_surplus && has_enough(search, block)))
-            found = search_block(similarity, search, block);
-    return found;
-}
-
 /* How many rare items a member must have, unless its frequent items suffice with fewer. The more, the more of
  * the longest lists need not be looked at; the fewer, the fewer members are compared because of their frequent items.
  * So it is as few as leaves lists that are short beside the number of members. Where documents of one long footer
@@ -597,19 +556,12 @@ static size_t choose_margin(const struct search *search, const size_t classes[CL
 static void set_bounds(struct search *search, const size_t classes[CLASSES])
 {
     const struct twin__set_index *index = search->index;
-    double size = (double)search->query.set.size, most = index->top_surpluses[0];
+    double size = (double)search->query.set.size;
     /* Partners have t·size items at least, so the overlap is that or more. */
     double of_rare = ceil(index->threshold * size * (1 - 1e-12)) - (double)search->query.set.frequent;
-    size_t margin = choose_margin(search, classes);
     search->least_hits = UINT_MAX;
-    search->needed = margin;
-    search->least_surplus = index->share * size - (double)(margin - 1) - 1e-6;
-    if (most < search->least_surplus &&
-        !twin__switched_off
-             .top_surpluses) { /* few members have as much: compare those that have more than the others */
-        search->least_surplus = nextafter(most, INFINITY);
-        search->needed = (size_t)fmin(ceil(index->share * size - most - 1e-6), size + 1);
-    }
+    search->needed = choose_margin(search, classes);
+    search->least_surplus = index->share * size - (double)(search->needed - 1) - 1e-6;
     if (of_rare >= (double)search->needed) {
         search->needed = (size_t)of_rare;
         search->least_surplus = INFINITY;
@@ -651,10 +603,10 @@ static size_t next_similar(double *similarity, struct search *search)
 {
     const struct twin__set_index *index = search->index;
     size_t found = index->count, end = search->query.end;
-    for (size_t region = search->query.begin / REGION; region * REGION < end && found == index->count; region++)
-        if (search->scratch->is_region_hit[region] || index->region_surplus[region] >= search->least_surplus ||
-            twin__switched_off.regions)
-            found = search_region(similarity, search, region);
+    for (size_t block = search->query.begin / BLOCK; block * BLOCK < end && found == index->count; block++)
+        if (search->scratch->is_hit[block] ||
+            (index->most_surplus[block] >= search->least_surplus && has_enough(search, block)))
+            found = search_block(similarity, search, block);
     return found;
 }
 
@@ -666,7 +618,7 @@ static void end_search(struct search *search)
         mark(search, 0);
     for (size_t i = 0; i < scratch->met_count; i++) {
         scratch->hits[scratch->met[i]] = 0;
-        scratch->is_hit[scratch->met[i] / BLOCK] = scratch->is_region_hit[scratch->met[i] / REGION] = false;
+        scratch->is_hit[scratch->met[i] / BLOCK] = false;
     }
     scratch->met_count = 0;
 }
@@ -681,13 +633,19 @@ struct twin__index_query twin__set_index_query_member(const struct twin__set_ind
     return (struct twin__index_query){ .set = set, .end = member, .ids = index->ids + known->begin };
 }
 
+/* Whether no member will be compared. */
+static bool has_ended(const struct twin__index_query *query)
+{
+    return query->begin >= query->end || query->set.size == 0 ||
+           (query->in_vain && *query->in_vain == 2 * TWIN__MOST_IN_VAIN);
+}
+
 bool twin__set_index_first(size_t *out, double *similarity, struct twin__index_scratch *scratch,
                            const struct twin__set_index *index, const struct twin__index_query *query)
 {
     struct search search = { .index = index, .scratch = scratch, .query = *query };
     *out = index->count;
-    if (query->begin >= query->end || query->set.size == 0 ||
-        (query->in_vain && *query->in_vain == 2 * TWIN__MOST_IN_VAIN))
+    if (has_ended(query))
         return true;
     if (!begin_search(&search))
         return false;
@@ -703,8 +661,7 @@ bool twin__set_index_all(struct twin__index_scratch *scratch, const struct twin_
     struct twin__set_found found;
     bool good = true;
     scratch->found_count = 0;
-    if (query->begin >= query->end || query->set.size == 0 ||
-        (query->in_vain && *query->in_vain == 2 * TWIN__MOST_IN_VAIN))
+    if (has_ended(query))
         return true;
     if (!begin_search(&search))
         return false;

@@ -14,9 +14,6 @@ struct twin__set_postings {
     uint32_t count, at;
 };
 
-/* As many members are compared without looking at posting lists: those with the most frequent items. */
-enum { TWIN__TOP_SURPLUSES = 64 };
-
 struct twin__set_index {
     struct twin__frequent_items frequent;
     twin_measure measure;
@@ -36,9 +33,7 @@ struct twin__set_index {
     double
         *most_surplus; /* of each block of members; the surplus of a member is frequent - share·size. By containment
                              * it is of those that want nothing what is not frequent, less share·size. */
-    double *region_surplus; /* of each region of blocks */
-    size_t block_capacity, region_capacity;
-    double top_surpluses[TWIN__TOP_SURPLUSES]; /* the largest of all members, in increasing order */
+    size_t block_capacity;
     uint64_t *bits;
     size_t bit_capacity;
     uint64_t *block_bits; /* of each block of members the frequent items that any of them has */
@@ -85,9 +80,8 @@ struct twin__index_scratch {
     size_t id_capacity;
     uint8_t *hits; /* per member, all 0 between two calls; they stay at as many as are needed */
     size_t hit_count;
-    bool *is_hit;        /* per block of members, whether one has as many as are needed; the same */
-    bool *is_region_hit; /* the same per region of blocks */
-    size_t block_count, region_count;
+    bool *is_hit; /* per block of members, whether one has as many as are needed; the same */
+    size_t block_count;
     uint32_t *met; /* members with hits */
     size_t met_count, met_capacity;
     uint8_t *marks; /* per number, the same */

@@ -194,7 +194,7 @@ static twin_status add_dropped(struct twin__join_state *state, const struct twin
 {
     uint32_t a = slot->keeper, b = slot->document;
     twin_match match = { a < b ? a : b, a < b ? b : a, slot->similarity };
-    struct twin__components *components = state->options->components;
+    uint32_t *components = state->options->components;
     twin_status status = components ? twin__components_add(state->matches, components, match)
                                     : twin__matches_add(state->matches, match);
     return status == TWIN_OK ? TWIN_OK : twin__fail_memory(error);
@@ -422,7 +422,7 @@ static int by_component(const void *a, const void *b)
 static twin_status list_unconnected(struct twin__join_state *state, const struct twin__join_group *group,
                                     const uint32_t *documents, twin_error *error)
 {
-    const uint32_t *roots = state->options->components->group;
+    const uint32_t *roots = state->options->components;
     struct dropped *dropped = malloc((group->count + 1) * sizeof *dropped);
     size_t count = 0, before = state->todo_count;
     bool is_connected = true;
@@ -456,7 +456,7 @@ static twin_status connect_dropped(struct twin__join_state *state, twin_error *e
     twin_status status = all && state->part_of ? TWIN_OK : twin__fail_memory(error);
     if (status == TWIN_OK) {
         memset(state->part_of, UINT8_MAX, documents * sizeof *state->part_of);
-        twin__components_flatten(state->options->components);
+        twin__union_flatten(state->options->components, documents);
         state->todo_count = 0;
         list_all(state);
         list_by_group(state);
@@ -567,7 +567,7 @@ twin_status twin__set_join(twin_matches *matches, struct twin__join_counts *coun
     twin_status status = join(state, error);
     for (int i = 0; state->workers && i < options->exec.workers; i++) {
         counts->compared += state->workers[i].scratch.compared;
-        counts->cut += state->workers[i].scratch.cut;
+        counts->incomplete += state->workers[i].scratch.cut;
     }
     state_free(state);
     return status;

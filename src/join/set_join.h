@@ -5,7 +5,7 @@
 #include "join/groups.h"
 #include "join/items.h"
 #include "join/matches.h"
-#include "join/pairs.h"
+#include "join/pair_overflow.h"
 #include "join/set_index.h"
 
 struct twin__set_join_options {
@@ -26,7 +26,7 @@ struct twin__set_join_options {
         *listed; /* TWIN__JOIN_ALL: unless NULL, only these are compared, sorted, the later document of
                                        * each in the high half; and nothing is reported */
 
-    struct twin__components *components; /* TWIN__JOIN_CONNECT: unites those of each pair that is added */
+    uint32_t *components; /* TWIN__JOIN_CONNECT: a union-find; unites those of each pair that is added */
 
     /* TWIN__JOIN_KEPT: *out becomes all documents of the provider, of those listed the more preferred first; called once
      * at most. */
@@ -42,14 +42,8 @@ struct twin__set_join_options {
     } * remaining;
 };
 
-/* What a join adds to. */
-struct twin__join_counts {
-    uint64_t compared; /* pairs */
-    uint64_t cut;      /* documents that were compared in vain with as many others as they may */
-};
-
 /* Adds similar pairs within the groups to the matches, in the same order whatever the executor is. None is missed, but
- * those of documents that are cut.
+ * those of incomplete documents.
  * For TWIN__JOIN_KEPT the matches are at first those outside groups. A document is kept unless it is similar to one that is
  * kept and comes earlier in the order of preference (twin__cluster_keepers); of two collections those of the second are kept
  * in any case, and come first. The documents of groups are put in another order, also across groups.

@@ -1,8 +1,8 @@
-/* similar.c — the similar pairs of a collection.
+/* similar.c — the similar pairs of a collection, or between two.
  *
- * The pairs come from the engine (engine.c), to which the collection is a provider of signatures and sets. One query
- * goes the same way for a single signature: its candidates are those in its buckets (twin_bands), and query.c verifies
- * them. */
+ * The pairs come from the engine (engine.c), to which the collection is a provider of signatures and sets. Two are one
+ * provider: documents of the second are numbered after those of the first, and only pairs of one document of each are
+ * wanted. */
 #include <stdlib.h>
 
 #include "base/array.h"
@@ -12,9 +12,9 @@
 #include "collection/contents.h"
 #include "edit/edit_characters.h"
 #include "join/matches.h"
-#include "join/query.h"
 #include "join/similar_private.h"
 #include "join/verify.h"
+#include "sketch/signer.h"
 
 enum { DEFAULT_TOP = 10 };
 
@@ -41,10 +41,27 @@ twin_status twin__similar_complete(twin_similar_options *options, const twin_sch
     return status == TWIN_OK ? twin__engine_accepts(options, error) : status;
 }
 
-twin_status twin__similar_find_matches(twin_similar *similar, const struct twin__provider *provider,
-                                       const twin_similar_options *options, twin_error *error)
+/* ---- pairs of a collection, or between two ---- */
+
+static twin_status check_collections(const twin_collection *first, const twin_collection *second, twin_error *error)
+{
+    if (twin__collection_slots(first) == 0 || (second && twin__collection_slots(second) == 0))
+        return twin__fail(error, TWIN_EINVAL,
+                          "a collection of texts has no sets to compare; see twin_edit_join_find()");
+    if (second && !twin__scheme_equal(twin__collection_scheme(first), twin__collection_scheme(second)))
+        return twin__fail(error, TWIN_EINVAL, "the two collections were read by different schemes");
+    if (second && twin_collection_count(first).documents + twin_collection_count(second).documents > UINT32_MAX)
+        return twin__fail(error, TWIN_ELIMIT, "the two collections have too many documents together");
+    return TWIN_OK;
+}
+
+/* Fills the matches of a result, in runs if the options want that, and the counts. */
+static twin_status find_matches(twin_similar *similar, const struct twin__provider *provider,
+                                const twin_similar_options *options, twin_error *error)
 {
     twin_matches *matches = &similar->matches;
+    if (similar->other && options->existence_only)
+        return twin__between_any(matches, &similar->counts, provider, options, error);
     if (options->spill_after && options->method == TWIN_METHOD_BANDS &&
         twin__match_runs_create(matches, options->spill_after, options->temp_folder) != TWIN_OK)
         return twin__fail_memory(error);
@@ -52,35 +69,53 @@ twin_status twin__similar_find_matches(twin_similar *similar, const struct twin_
     return status == TWIN_OK ? twin__match_runs_failure(error, matches->runs) : status;
 }
 
-static twin_status find_similar(twin_similar **out, const twin_collection *collection, twin_similar_options options,
-                                twin_error *error)
+static twin_status find_pairs(twin_similar *similar, const twin_similar_options *options, twin_error *error)
 {
-    if (!out || !collection)
-        return twin__fail_null(error, out ? "collection" : "out");
-    if (twin__collection_slots(collection) == 0)
-        return twin__fail(error, TWIN_EINVAL,
-                          "a collection of texts has no sets to compare; see twin_edit_join_find()");
-    twin_status status = twin__similar_complete(&options, twin__collection_scheme(collection), error);
+    struct twin__provider provider;
+    if (similar->other && twin_collection_count(similar->collection).documents == 0)
+        return TWIN_OK;
+    twin_status status =
+        twin__collection_provider(&provider, similar->collection, similar->other, options->exec.workers);
+    if (status == TWIN_EIO)
+        return twin__fail(error, status, "signatures cannot be kept in the temporary folder: %m");
+    if (status != TWIN_OK)
+        return twin__fail_status(error, status);
+    status = find_matches(similar, &provider, options, error);
+    twin__collection_provider_clear(&provider);
+    return status;
+}
+
+static twin_status find_similar(twin_similar **out, const twin_collection *first, const twin_collection *second,
+                                twin_similar_options options, twin_error *error)
+{
+    twin_status status = check_collections(first, second, error);
+    if (status == TWIN_OK)
+        status = twin__similar_complete(&options, twin__collection_scheme(first), error);
+    if (status == TWIN_OK && second && options.existence_only &&
+        (options.method != TWIN_METHOD_BANDS || options.verify != TWIN_VERIFY_EXACT))
+        status = twin__fail(error, TWIN_EINVAL, "existence_only needs bands and exact verification");
     if (status != TWIN_OK)
         return status;
-    twin_similar *similar = calloc(1, sizeof *similar);
-    struct twin__provider provider = { 0 };
-    status = similar ? twin__collection_provider(&provider, collection, NULL, options.exec.workers) : TWIN_ENOMEM;
-    if (status != TWIN_OK) {
-        free(similar);
+    twin_similar *similar = *out = calloc(1, sizeof *similar);
+    if (!similar)
         return twin__fail_memory(error);
-    }
-    similar->collection = collection;
-    similar->measure = options.measure;
-    similar->threshold = options.threshold;
-    status = twin__similar_find_matches(similar, &provider, &options, error);
-    twin__collection_provider_clear(&provider);
+    *similar = (twin_similar){
+        .collection = first, .other = second, .measure = options.measure, .threshold = options.threshold
+    };
+    return find_pairs(similar, &options, error);
+}
+
+static twin_status watch_similar(twin_similar **out, const twin_collection *first, const twin_collection *second,
+                                 twin_similar_options options, twin_error *error)
+{
+    struct twin__watch watch;
+    twin__watch_begin(&watch, options.progress, &twin__stage_pairing);
+    twin_status status = twin__watch_end(&watch, find_similar(out, first, second, options, error), error);
     if (status != TWIN_OK) {
-        twin_similar_free(similar);
-        return status;
+        twin_similar_free(*out);
+        *out = NULL;
     }
-    *out = similar;
-    return TWIN_OK;
+    return status;
 }
 
 twin_status twin_similar_find(twin_similar **out, const twin_collection *collection, twin_similar_options options,
@@ -88,16 +123,22 @@ twin_status twin_similar_find(twin_similar **out, const twin_collection *collect
 {
     if (out)
         *out = NULL;
-    struct twin__watch watch;
-    twin__watch_begin(&watch, options.progress, &twin__stage_pairing);
-    twin_status status = find_similar(out, collection, options, error);
-    status = twin__watch_end(&watch, status, error);
-    if (status != TWIN_OK && out) {
-        twin_similar_free(*out);
-        *out = NULL;
-    }
-    return status;
+    if (!out || !collection)
+        return twin__fail_null(error, out ? "collection" : "out");
+    return watch_similar(out, collection, NULL, options, error);
 }
+
+twin_status twin_similar_between(twin_similar **out, const twin_collection *first, const twin_collection *second,
+                                 twin_similar_options options, twin_error *error)
+{
+    if (out)
+        *out = NULL;
+    if (!out || !first || !second)
+        return twin__fail_null(error, !out ? "out" : !first ? "first" : "second");
+    return watch_similar(out, first, second, options, error);
+}
+
+/* ---- the result ---- */
 
 void twin_similar_free(twin_similar *similar)
 {

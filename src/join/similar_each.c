@@ -102,25 +102,9 @@ static twin_status add_partners(struct expansion *expansion, uint32_t a)
     return status == TWIN_OK ? add_matches(expansion, a) : status;
 }
 
-static int by_partner(const void *a, const void *b)
-{
-    const twin_match *x = a, *y = b;
-    return (x->b > y->b) - (x->b < y->b);
-}
-
-/* As they are unless there are copies, which is usual. */
-static bool are_in_order(const twin_matches *partners)
-{
-    for (size_t i = 1; i < partners->count; i++)
-        if (partners->items[i - 1].b > partners->items[i].b)
-            return false;
-    return true;
-}
-
 twin_status twin__similar_visit_partners(twin_matches *partners, twin_match_visit *visit, void *context)
 {
-    if (!are_in_order(partners))
-        qsort(partners->items, partners->count, sizeof *partners->items, by_partner);
+    twin__matches_sort(partners);
     for (size_t i = 0; i < partners->count; i++)
         if (!visit(context, partners->items[i]))
             return TWIN_ESTOPPED;

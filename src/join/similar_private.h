@@ -1,12 +1,11 @@
-/* similar_private.h — the result of a join, and candidates from a forest.
+/* similar_private.h — the result of a join.
  *
  *   engine.c          from a provider to its similar pairs
- *   candidates.c      pair lists; candidates from bands
- *   minhash_forest.c  candidates from a forest
+ *   candidates.c      candidates from bands
  *   gate.c            which candidates are worth comparing
  *   verify.c          compares them
- *   similar.c         the public face: pairs of a collection
- *   between.c         pairs between two collections
+ *   similar.c         the public face: pairs of a collection, or between two
+ *   between.c         what differs between two
  *   similar_each.c    pairs of documents from pairs of distinct ones */
 #ifndef TWIN_JOIN_SIMILAR_PRIVATE_H
 #define TWIN_JOIN_SIMILAR_PRIVATE_H
@@ -79,12 +78,6 @@ twin_status twin__engine_accepts(const twin_similar_options *options, twin_error
 twin_status twin__engine_find_bands(struct twin__bands_found *out, const struct twin__provider *provider,
                                     const twin_similar_options *options, twin_part part);
 
-/* ---- similar.c */
-
-/* Fills the matches of a result, in runs if the options want that, and the counts. */
-twin_status twin__similar_find_matches(twin_similar *similar, const struct twin__provider *provider,
-                                       const twin_similar_options *options, twin_error *error);
-
 /* ---- similar_each.c */
 
 /* Visits the partners of one document, sorted, and empties the list. */
@@ -92,35 +85,16 @@ twin_status twin__similar_visit_partners(twin_matches *partners, twin_match_visi
 
 /* ---- between.c */
 
+/* Finds for each document of the first collection that has any similar one in the second at least one of these; the options
+ * are for `existence_only`. */
+twin_status twin__between_any(twin_matches *out, twin_similar_counts *counts, const struct twin__provider *provider,
+                              const twin_similar_options *options, twin_error *error);
+
 /* twin_similar_each() for pairs between two collections. */
 twin_status twin__between_each(const twin_similar *similar, twin_copies copies, twin_match_visit *visit,
                                void *context);
 
-/* ---- minhash_forest.c */
-
-/* Signatures as the entries of a forest. Its trees are the plan's bands, and a candidate shares at least the plan's
- * rows with the document that queries; deeper levels, made of the slots that follow, rank the nearest first. */
-struct twin__minhash_forest;
-twin_status twin__minhash_forest_create(struct twin__minhash_forest **out, twin_signatures signatures, twin_plan plan,
-                                        uint64_t seed);
-void twin__minhash_forest_free(struct twin__minhash_forest *forest);
-
-struct twin__minhash_forest_query {
-    const uint32_t *documents; /* those that query; they have signatures, and may be in the forest */
-    size_t count;
-    size_t take;  /* the most candidates for each: those with the most equal slots */
-    size_t least; /* equal slots a candidate must have */
-    bool (*allows)(const void *context, uint32_t document, uint32_t other); /* NULL: any candidate */
-    const void *context;
-    twin_exec exec;
-};
-
-/* Adds the pairs of the documents and their candidates, sorted, none twice; `more`, one per document unless NULL,
- * becomes whether there may be candidates beyond those taken. Adds to *seen how many were ranked. The same pairs
- * whatever the executor is. */
-twin_status twin__minhash_forest_pairs(struct twin__pairs *out, bool *more, uint64_t *seen,
-                                       const struct twin__minhash_forest *forest,
-                                       struct twin__minhash_forest_query query);
+/* ---- similar.c */
 
 /* The pairs of distinct documents, sorted by a, then b; none if `spill_after` was set. Of two collections, documents of the
  * second are numbered behind those of the first. */

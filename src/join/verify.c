@@ -186,24 +186,18 @@ static void components_clear(struct components *components)
 /* ---- dense components ---- */
 
 /* The dense components as groups. */
-static bool list_dense(struct twin__groups *out, const struct components *components, const uint32_t *by_rank)
+static bool list_dense(struct twin__groups *out, const struct components *components,
+                       const struct twin__verification *verification)
 {
-    size_t count = 0;
     out->items = calloc(components->count + 1, sizeof *out->items);
-    for (size_t c = 0; out->items && c < components->count; c++) {
-        const struct component *component = &components->items[c];
-        if (!component->is_dense)
-            continue;
-        out->items[out->count++] = (struct twin__group){ count, component->end - component->begin, 0, 0, { 0 } };
-        count += component->end - component->begin;
-    }
-    out->documents = out->items ? malloc((count + 1) * sizeof *out->documents) : NULL;
-    count = 0;
-    for (size_t c = 0; out->documents && c < components->count; c++)
-        for (uint32_t rank = components->items[c].begin;
-             rank < components->items[c].end && components->items[c].is_dense; rank++)
-            out->documents[count++] = by_rank[rank];
-    return out->documents != NULL;
+    out->documents = malloc((verification->ranked + 1) * sizeof *out->documents);
+    if (!out->items || !out->documents)
+        return false;
+    memcpy(out->documents, verification->documents, verification->ranked * sizeof *out->documents);
+    for (const struct component *c = components->items; c < components->items + components->count; c++)
+        if (c->is_dense)
+            out->items[out->count++] = (struct twin__group){ .begin = c->begin, .count = c->end - c->begin };
+    return true;
 }
 
 static twin_status join_dense(twin_matches *out, struct twin__verification *verification,
@@ -217,8 +211,7 @@ static twin_status join_dense(twin_matches *out, struct twin__verification *veri
     struct twin__join_counts counts = { 0 }; /* listed pairs are counted by the caller */
     size_t before = out->count;
     twin__verification_report(verification, 0);
-    twin_status status =
-        list_dense(&groups, components, verification->documents) ? TWIN_OK : twin__fail_memory(error);
+    twin_status status = list_dense(&groups, components, verification) ? TWIN_OK : twin__fail_memory(error);
     if (status == TWIN_OK)
         status = twin__set_join(out, &counts, verification->provider, &groups, &options, error);
     if (status != TWIN_OK)

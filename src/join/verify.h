@@ -7,7 +7,7 @@
 #include "join/candidates.h"
 #include "join/groups.h"
 #include "join/matches.h"
-#include "join/pairs.h"
+#include "join/pair_overflow.h"
 
 /* Sets are compared by a measure, and must reach a threshold. */
 struct twin__set_rule {
@@ -71,7 +71,7 @@ struct twin__pair_rounds_options {
      * TWIN__JOIN_CONNECT: as many as connect the components of all similar pairs. */
     enum twin__join_mode mode;
     const struct twin__groups *joined;
-    struct twin__components *components;        /* TWIN__JOIN_CONNECT: unites those of each pair that is added */
+    uint32_t *components; /* TWIN__JOIN_CONNECT: a union-find; unites those of each pair that is added */
     const struct twin__pair_overflow *overflow; /* unless NULL, all pairs are there */
     struct twin__verify_options verify;
 };

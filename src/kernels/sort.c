@@ -8,6 +8,7 @@
 
 #include <assert.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/stages.h"
@@ -387,4 +388,27 @@ void twin__sort_by_high_half(uint64_t *items, uint64_t *spare, size_t n)
         twin__sort_by_bytes(items, spare, n, 4);
     else
         sort_by_long_digits(items, spare, n, 3);
+}
+
+bool twin__sort_numbers(uint64_t *items, size_t n)
+{
+    uint64_t *spare = malloc((n + 1) * sizeof *spare);
+    if (!spare)
+        return false;
+    twin__sort(items, n, spare, n);
+    free(spare);
+    return true;
+}
+
+bool twin__sort_many_numbers(uint64_t *items, size_t n)
+{
+    enum { MOST_SPARE = 1 << 16 };
+    size_t room = n < MOST_SPARE ? n + 1 : MOST_SPARE;
+    uint64_t *spare = malloc(room * sizeof *spare);
+    if (!spare)
+        return false;
+    if (n)
+        twin__sort_in_place(items, n, spare, room);
+    free(spare);
+    return true;
 }

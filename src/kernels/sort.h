@@ -15,6 +15,11 @@ size_t twin__sort_room(size_t n);
 /* The same with any room, at least for one number. Also fast for hashes of a narrow range. */
 void twin__sort_in_place(uint64_t *items, size_t n, uint64_t *spare, size_t room);
 
+/* With memory of their own, the second with little of it, for many millions. False when out of memory: then the numbers are
+ * as they were. */
+bool twin__sort_numbers(uint64_t *items, size_t n);
+bool twin__sort_many_numbers(uint64_t *items, size_t n);
+
 /* By the high 32 bits at least; numbers equal in their leading 33 bits keep their order. `spare` has room for n. */
 void twin__sort_by_high_half(uint64_t *items, uint64_t *spare, size_t n);
 

@@ -346,17 +346,16 @@ static void listed_pairs_are_compared_and_no_others(void **state)
 /* ---- components ---- */
 
 /* Some pairs are known to be connected; all that are similar are. */
-static void true_components(struct twin__components *begun, uint32_t *group, const struct world *world,
-                            double threshold, uint64_t seed)
+static void true_components(uint32_t *begun, uint32_t *group, const struct world *world, double threshold,
+                            uint64_t seed)
 {
-    assert_true(twin__components_init(begun, world->count));
-    for (uint32_t d = 0; d < world->count; d++)
-        group[d] = d;
+    twin__union_begin(begun, world->count);
+    twin__union_begin(group, world->count);
     for (uint32_t a = 0; a < world->count; a++)
         for (uint32_t b = a + 1; b < world->count; b++) {
             bool is_known = twin__random_below(&seed, 4 * world->count) == 0;
             if (is_known)
-                twin__union_join(begun->group, a, b);
+                twin__union_join(begun, a, b);
             if (is_known || truth[a][b] >= threshold)
                 twin__union_join(group, a, b);
         }
@@ -365,26 +364,24 @@ static void true_components(struct twin__components *begun, uint32_t *group, con
 static uint64_t connect_all(struct world *world, double threshold, struct twin__set_join_options options,
                             uint64_t seed)
 {
-    static uint32_t group[MOST_DOCUMENTS];
+    static uint32_t group[MOST_DOCUMENTS], components[MOST_DOCUMENTS];
     struct twin__provider provider = provider_of(world);
-    struct twin__components components;
     struct grouped grouped;
     twin_matches got = { 0 };
     struct twin__join_counts counted = { 0 };
-    true_components(&components, group, world, threshold, seed);
+    true_components(components, group, world, threshold, seed);
     options.mode = TWIN__JOIN_CONNECT;
     options.threshold = threshold;
-    options.components = &components;
+    options.components = components;
     assert_int_equal(twin__set_join(&got, &counted, &provider, all_of(&grouped, world), &options, NULL), TWIN_OK);
     for (uint32_t d = 0; d < world->count; d++)
-        assert_int_equal(twin__union_root(components.group, d), twin__union_root(group, d));
+        assert_int_equal(twin__union_root(components, d), twin__union_root(group, d));
     for (size_t i = 0; i < got.count; i++) {
         uint32_t a = got.items[i].a, b = got.items[i].b;
         assert_true(a < b && truth[a][b] >= threshold && got.items[i].similarity == truth[a][b]);
     }
     assert_true(got.count < world->count);
     twin__matches_clear(&got);
-    twin__components_clear(&components);
     return counted.compared;
 }
 

@@ -1,9 +1,8 @@
-/* query.h — which of the candidates of one more document are similar to it.
+/* hits.h — which of the candidates of one more document are similar to it.
  *
- * The caller, a collection or an index, finds candidates and proposes them one by one; the list of hits keeps what is
- * similar enough. */
-#ifndef TWIN_JOIN_QUERY_H
-#define TWIN_JOIN_QUERY_H
+ * The caller finds candidates and proposes them one by one; the list of hits keeps what is similar enough. */
+#ifndef TWIN_INDEX_HITS_H
+#define TWIN_INDEX_HITS_H
 
 #include <twinsift/similar.h>
 

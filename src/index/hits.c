@@ -1,10 +1,10 @@
-/* query.c — which of the candidates of one more document are similar to it.
+/* hits.c — which of the candidates of one more document are similar to it.
  *
  * The signature gate drops candidates as they are proposed. The others are compared in the order of their equal
  * slots, the most promising first: once as many as are wanted have been found, the worst of them is the threshold of
  * later ones, and the gate for that threshold ends the search early. A query among many pages of one template, which
  * pass the gate and are not similar, ends after as many comparisons as it may take. */
-#include "join/query.h"
+#include "index/hits.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* test_query.c — the hits of a query against a comparison with every set. */
+/* test_hits.c — the hits of a query against a comparison with every set. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include <twinsift/scheme.h>
 
 #include "base/random.h"
-#include "join/query.h"
+#include "index/hits.h"
 #include "sketch/minhash.h"
 
 enum { SETS = 120, ITEMS = 100, SLOTS = 128 };

@@ -4,14 +4,15 @@
  * and gets some times as many candidates as it will take; these are ranked by their equal slots, a finer order than
  * that of levels, and the best are taken. Each worker collects the pairs of its own documents; sorted, they do not
  * depend on who found them. */
-#include "lsh/forest.h"
+#include "lsh/minhash_forest.h"
+
 #include <stdlib.h>
 
 #include "base/array.h"
 #include "base/error.h"
 #include "base/stages.h"
-#include "join/similar_private.h"
-#include "lsh/bands.h"
+#include "lsh/forest.h"
+#include "sketch/minhash.h"
 
 enum {
     DEPTH = 16, /* of a tree, at least: what has the plan's rows in common is ranked by these levels */

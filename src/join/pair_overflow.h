@@ -1,43 +1,15 @@
-/* pairs.h — candidate pairs: lists of them, and more than are to be in memory.
+/* pair_overflow.h — more candidate pairs than are to be in memory.
  *
- * Lists that are full go to runs of a temporary file, each sorted by the later document of a pair, then the earlier
+ * Lists (lsh/pairs.h) that are full go to runs of a temporary file, each sorted by the later document of a pair, then the earlier
  * one. In the end they are read in that order, some at a time. */
-#ifndef TWIN_JOIN_PAIRS_H
-#define TWIN_JOIN_PAIRS_H
+#ifndef TWIN_JOIN_PAIR_OVERFLOW_H
+#define TWIN_JOIN_PAIR_OVERFLOW_H
 
 #include <pthread.h>
 
 #include "join/join_private.h"
 #include "join/matches.h"
-
-/* Pairs of documents that grow, each as one number: the lower document in the high half, the higher in the low. Begin
- * with {0}; free `items` in the end. */
-struct twin__pairs {
-    uint64_t *items;
-    size_t count, capacity;
-};
-
-static inline uint64_t twin__pair(uint32_t a, uint32_t b)
-{
-    return a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
-}
-
-static inline uint32_t twin__pair_low(uint64_t pair)
-{
-    return (uint32_t)(pair >> 32);
-}
-
-static inline uint32_t twin__pair_high(uint64_t pair)
-{
-    return (uint32_t)pair;
-}
-
-/* Adds a pair, or all pairs of another list. False when out of memory: then nothing was added. */
-bool twin__pairs_add(struct twin__pairs *pairs, uint64_t pair);
-bool twin__pairs_append(struct twin__pairs *pairs, const struct twin__pairs *more);
-
-/* Sorts the pairs and drops repeats, and, unless `known` is NULL, those that are in it; `known` is sorted. */
-twin_status twin__pairs_sort_unique(struct twin__pairs *pairs, const struct twin__pairs *known);
+#include "lsh/pairs.h"
 
 struct twin__pair_overflow {
     size_t most; /* pairs in memory, of all workers together; 0: there is no overflow, and lists may grow */
