@@ -77,8 +77,8 @@ static size_t fewest_bands(size_t rows, size_t slots, double similarity, size_t 
  * drawn bands do not miss more than a tenth of what was accepted. */
 static double allowed_to_miss(const twin_similar_options *options)
 {
-    double missed = 1 - twin_plan_probability(options->bands.plan, options->threshold);
-    return options->bands.plan.rows == 1 ? fmax(missed, (1 - TWIN_SCHEME_RECALL) / 10) : missed;
+    twin_plan plan = options->bands.plan;
+    return plan.rows == 1 ? (1 - TWIN_SCHEME_RECALL) / 10 : 1 - twin_plan_probability(plan, options->threshold);
 }
 
 struct twin__deep_plans twin__deep_plans_make(const twin_similar_options *options, size_t slots, size_t least_equal)
