@@ -203,15 +203,16 @@ static void drop_within(struct twin__band_candidates *candidates)
     candidates->pairs.count = kept;
 }
 
-static twin_status search_with_groups(struct twin__bands_found *out, struct band_search *search,
+static twin_status search_with_groups(struct twin__bands_found *out, const struct band_search *all,
                                       const twin_similar_options *options)
 {
     struct twin__group_finder finder;
-    twin_status status = twin__group_finder_init(&finder, search->provider, search->gate, search->listing.plan);
-    search->finder = &finder;
-    search->overflow = NULL;
+    struct band_search search = *all;
+    twin_status status = twin__group_finder_init(&finder, all->provider, all->gate, all->listing.plan);
+    search.finder = &finder;
+    search.overflow = NULL;
     if (status == TWIN_OK)
-        status = search_around_groups(out, search, options);
+        status = search_around_groups(out, &search, options);
     out->loose = finder.loose;
     out->dense = finder.dense;
     out->buckets = finder.buckets;

@@ -186,8 +186,9 @@ static const void *lend_block(struct twin__mail_lender *lender, enum twin__mail_
     struct twin__mail_loan *loan = (struct twin__mail_loan *)lender;
     const void **lent = &loan->blocks[block - loan->first][column];
     const unsigned char *entries = (const unsigned char *)zeros;
-    if (*lent)
-        return *lent;
+    const void *known = *lent;
+    if (known)
+        return known;
     if (loan->status == TWIN_OK)
         loan->status = find(&entries, &loan->reading, column, block * BLOCK, loan->error);
     /* Records in the file are read as they are, unless they are few and lie anywhere. */
