@@ -32,9 +32,10 @@ struct twin__join_switches {
     bool tile_cache, item_tables; /* verify_tiles.c */
     bool frequent_items;          /* are bits; all are listed (items.c) */
     /* set_index.c: bounds on what is compared; and only as many posting lists as are enough, the shorter. */
-    bool margin, hits, short_lists;
-    bool single_items; /* are left out after the first phase (set_batch.c) */
-    bool bound;        /* on comparisons in vain (set_join.c) */
+    bool block_bits, margin, hits, short_lists;
+    bool single_items;  /* are left out after the first phase (set_batch.c) */
+    bool small_batches; /* while a group may become connected (set_join.c) */
+    bool bound;         /* on comparisons in vain (set_join.c) */
     /* By containment (engine.c, containment_probes.c); probes, not all items. */
     bool contained_first, colours, probes;
 };

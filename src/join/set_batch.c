@@ -15,11 +15,11 @@
 
 enum { SLOTS_PER_TURN = 4 };
 
-size_t twin__batch_take(struct twin__join_state *state, size_t from)
+size_t twin__batch_take(struct twin__join_state *state, size_t from, size_t most)
 {
     enum { MOST_ITEMS = 1 << 20 };
     size_t items = 0;
-    for (state->count = 0; from < state->todo_count && state->count < TWIN__SET_BATCH && items < MOST_ITEMS; from++) {
+    for (state->count = 0; from < state->todo_count && state->count < most && items < MOST_ITEMS; from++) {
         uint32_t document = state->todo[from];
         if (state->count && twin__is_connecting(state, document) != twin__is_connecting(state, state->todo[from - 1]))
             break;

@@ -3,7 +3,8 @@
  * Jaccard similarity t of sets of sizes x and y needs n = t/(1+t)·(x+y) common items. With f frequent items of y and
  * the others rare, a member can have n in common with x in two ways only:
  *   - its frequent items nearly suffice: f - t/(1+t)·y, its surplus, is at least t/(1+t)·x less a little, `margin`. Such
- *     members are compared. A bound per block of members passes over all that have too little;
+ *     members are compared. A bound per block of members passes over all that have too little, and so do the frequent items that any member of a block has: blocks of near-copies of another text
+ *     have too few of the set's;
  *   - or at least `margin` rare items of the two are the same. These members are met in the posting lists of the set's
  *     rare items. If b items must be met, all but b - 1 lists are enough, so that the longest are left out.
  * If the set's own frequent items do not suffice either, the second way is the only one, with a larger b.
@@ -13,7 +14,7 @@
  *
  * By containment n is t·x for the smaller set, whatever the larger is. So it is known of each member, before any search,
  * how many of its listed items a set that contains it must have, as it may have all others: `wanted`. Members that want
- * none are compared. A set that may be the smaller one must be
+ * none are compared if the frequent items that any of their block has suffice. A set that may be the smaller one must be
  * met in as many lists as its own frequent items leave to be found. */
 #include "join/set_index.h"
 
@@ -46,6 +47,7 @@ void twin__set_index_clear(struct twin__set_index *index)
     free(index->wanted);
     free(index->most_surplus);
     free(index->bits);
+    free(index->block_bits);
     free(index->postings);
     free(index->lists);
     free(index->ids);
@@ -173,6 +175,14 @@ static void note_surplus(struct twin__set_index *index, size_t member, double su
         index->most_surplus[member / BLOCK] = surplus;
 }
 
+static void note_bits(struct twin__set_index *index, size_t member, const uint64_t *bits)
+{
+    size_t words = index->frequent.words;
+    uint64_t *block = index->block_bits + member / BLOCK * words;
+    for (size_t i = 0; i < words; i++)
+        block[i] = member % BLOCK ? block[i] | bits[i] : bits[i];
+}
+
 bool twin__set_index_add(struct twin__set_index *index, uint32_t document, struct twin__divided_set set)
 {
     size_t member = index->count, words = index->frequent.words;
@@ -180,7 +190,8 @@ bool twin__set_index_add(struct twin__set_index *index, uint32_t document, struc
         !TWIN__ARRAY_GROW(&index->wanted, &index->wanted_capacity, member, 1) ||
         !TWIN__ARRAY_GROW(&index->members, &index->member_capacity, member, 1) ||
         !TWIN__ARRAY_GROW(&index->most_surplus, &index->block_capacity, member / BLOCK, 1) ||
-        !TWIN__ARRAY_GROW(&index->bits, &index->bit_capacity, member * words, words))
+        !TWIN__ARRAY_GROW(&index->bits, &index->bit_capacity, member * words, words) ||
+        !TWIN__ARRAY_GROW(&index->block_bits, &index->block_bit_capacity, member / BLOCK * words, words))
         return false;
     index->members[member] = (struct twin__set_member){ .document = document,
                                                         .size = (uint32_t)set.size,
@@ -190,6 +201,7 @@ bool twin__set_index_add(struct twin__set_index *index, uint32_t document, struc
                                                         .unknown = (uint32_t)set.unknown };
     index->wanted[member] = wanted_of(index, set);
     memcpy(index->bits + member * words, set.bits, words * sizeof *set.bits);
+    note_bits(index, member, set.bits);
     note_surplus(index, member, surplus_of(index, member));
     index->count++;
     return add_rare(index, (uint32_t)member, set);
@@ -505,6 +517,21 @@ static size_t search_block(double *similarity, struct search *search, size_t blo
     return index->count;
 }
 
+/* Whether a member of a block that was not met may be similar: it has fewer than `needed` rare items of the set, and of the
+ * set's frequent items only those that any member of the block has; a similar one has t·size items of the set. By
+ * containment, what its rare items leave to be found. */
+static bool has_enough(const struct search *search, size_t block)
+{
+    const struct twin__set_index *index = search->index;
+    size_t words = index->frequent.words;
+    if (twin__switched_off.block_bits)
+        return true;
+    size_t common = twin__kernels()->common_bits(search->query.set.bits, index->block_bits + block * words, words);
+    if (index->measure == TWIN_CONTAINMENT)
+        return search->least_surplus == -INFINITY || (double)common + index->most_surplus[block] >= 0;
+    return (double)(common + search->needed) >= index->threshold * (double)search->query.set.size;
+}
+
 /* How many rare items a member must have, unless its frequent items suffice with fewer. The more, the more of
  * the longest lists need not be looked at; the fewer, the fewer members are compared because of their frequent items.
  * So it is as few as leaves lists that are short beside the number of members. Where documents of one long footer
@@ -577,7 +604,8 @@ static size_t next_similar(double *similarity, struct search *search)
     const struct twin__set_index *index = search->index;
     size_t found = index->count, end = search->query.end;
     for (size_t block = search->query.begin / BLOCK; block * BLOCK < end && found == index->count; block++)
-        if (search->scratch->is_hit[block] || index->most_surplus[block] >= search->least_surplus)
+        if (search->scratch->is_hit[block] ||
+            (index->most_surplus[block] >= search->least_surplus && has_enough(search, block)))
             found = search_block(similarity, search, block);
     return found;
 }

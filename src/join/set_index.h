@@ -36,6 +36,8 @@ struct twin__set_index {
     size_t block_capacity;
     uint64_t *bits;
     size_t bit_capacity;
+    uint64_t *block_bits; /* of each block of members the frequent items that any of them has */
+    size_t block_bit_capacity;
     struct twin__item_numbers numbers; /* of the rare items */
     struct twin__set_postings *postings;
     size_t posting_capacity;

@@ -16,7 +16,8 @@
  *   connect  First as for kept, in any order; each match unites two components. No two kept documents are similar, so pairs
  *            with one that was dropped remain. Then all of a group become members, the kept ones first, and the others
  *            component by component; and each dropped one is searched for among the members before its component, but
- *            for those that have become one component with it by then.
+ *            for those that have become one component with it by then. The first batches are small, since in a group
+ *            above the threshold nearly all pairs of two components are similar, and a few unite them.
  *
  * All of it depends on sets and the order, not on time or threads. */
 #include <stdlib.h>
@@ -275,7 +276,7 @@ static twin_status decide_all(struct twin__join_state *state, twin_error *error)
         list_by_group(state);
         state->tried = state->dropped = 0;
         while (next < state->todo_count && status == TWIN_OK && !is_last) {
-            next = twin__batch_take(state, next);
+            next = twin__batch_take(state, next, TWIN__SET_BATCH);
             status = decide_batch(state, error);
             if (!state->is_full)
                 report_remaining(state, state->todo_count - next);
@@ -333,9 +334,10 @@ static twin_status add_batch(struct twin__join_state *state, size_t *added, twin
     return status;
 }
 
-/* In the order of documents. */
-static twin_status unite_links(struct twin__join_state *state, twin_error *error)
+/* In the order of documents. *united is how many components became one with another. */
+static twin_status unite_links(size_t *united, struct twin__join_state *state, twin_error *error)
 {
+    size_t before = state->matches->count;
     for (size_t i = 0; i < state->count; i++) {
         const struct twin__join_slot *slot = &state->slots[i];
         const twin_matches *links = &state->workers[slot->worker].links;
@@ -343,6 +345,7 @@ static twin_status unite_links(struct twin__join_state *state, twin_error *error
             if (twin__components_add(state->matches, state->options->components, links->items[k]) != TWIN_OK)
                 return twin__fail_memory(error);
     }
+    *united = state->matches->count - before;
     return TWIN_OK;
 }
 
@@ -363,17 +366,21 @@ static void clear_groups(struct twin__join_state *state, size_t *first, size_t t
  * need not. */
 static twin_status join_phase(struct twin__join_state *state, size_t *added, twin_error *error)
 {
-    size_t first_group = 0;
+    enum { FEWEST = 8 }; /* of a group in the first batch that connects: a few matches may unite all of it */
+    size_t first_group = 0, united = 0, most = FEWEST;
     twin_status status = TWIN_OK;
     for (size_t next = 0; next < state->todo_count && status == TWIN_OK;) {
-        next = twin__batch_take(state, next);
+        bool connecting = twin__is_connecting(state, state->todo[next]);
+        next =
+            twin__batch_take(state, next, connecting && !twin__switched_off.small_batches ? most : TWIN__SET_BATCH);
+        most = !connecting ? FEWEST : 2 * most < TWIN__SET_BATCH ? 2 * most : TWIN__SET_BATCH;
         status = twin__batch_divide(state, false, error);
         if (status == TWIN_OK)
             status = add_batch(state, added, error);
         if (status == TWIN_OK)
             status = twin__batch_search(state, error);
         if (status == TWIN_OK && state->part_of)
-            status = unite_links(state, error);
+            status = unite_links(&united, state, error);
         clear_groups(state, &first_group, next);
         if (!state->is_full)
             report_remaining(state, state->todo_count - next);

@@ -128,8 +128,9 @@ struct twin__join_state {
 /* ---- set_batch.c ---- */
 
 /* Takes some of the documents to do, from `from` on; they are few if they are long, and either all or none of them connect
- * components. Returns where the next batch begins. */
-size_t twin__batch_take(struct twin__join_state *state, size_t from);
+ * components. Returns where the next batch
+ * begins. */
+size_t twin__batch_take(struct twin__join_state *state, size_t from, size_t most);
 
 /* The groups of the batch begin, as long as there is room, and its documents are divided. With `first`, each is also searched
  * for among the members before the batch. */

@@ -39,10 +39,12 @@ static const struct setting {
     { .name = "the cache of tiles", .off.tile_cache = true },
     { .name = "item tables", .off.item_tables = true },
     { .name = "frequent items", .off.frequent_items = true },
+    { .name = "block bits", .off.block_bits = true },
     { .name = "the margin", .off.margin = true },
     { .name = "hits", .off.hits = true },
     { .name = "short lists", .off.short_lists = true },
     { .name = "memory, and leaving single items out", .off.single_items = true, .memory_bytes = 1 },
+    { .name = "small batches", .off.small_batches = true },
     { .name = "the bound", .off.bound = true },
     { .name = "dropping what is contained first", .off.contained_first = true },
     { .name = "colours", .off.colours = true },
@@ -50,8 +52,8 @@ static const struct setting {
 #define ALL                                                                                                          \
     .deep_bands = true, .drawn_bands = true, .loose_groups = true, .bucket_bits = true, .gate = true,                \
     .rounds = true, .dense_pairs = true, .tile_cache = true, .item_tables = true, .frequent_items = true,            \
-    .margin = true, .hits = true, .short_lists = true, .single_items = true, .bound = true, .contained_first = true, \
-    .colours = true, .probes = true
+    .block_bits = true, .margin = true, .hits = true, .short_lists = true, .single_items = true,                     \
+    .small_batches = true, .bound = true, .contained_first = true, .colours = true, .probes = true
     { .name = "anything, groups joined", .off = { .groups = TWIN__GROUPS_JOINED, ALL } },
     { .name = "anything, groups listed", .off = { .groups = TWIN__GROUPS_LISTED, ALL } },
     { .name = "anything, no groups", .off = { .large_buckets = true, ALL } },
