@@ -4,6 +4,7 @@
  * reads it only when it is wanted: one check visits all records and the heads of all signatures, and of the others what
  * these point to. A commit writes the values at the end, to which messages were added, and the records among which some were
  * removed; it deletes the values at the beginning whose messages have all expired. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -140,6 +141,7 @@ static twin_status find_signature(struct twin__mail_signature *out, struct twin_
         twin_status status = find(&entry, reading, column, number, error);
         if (status != TWIN_OK)
             return status;
+        assert(entry);
         memcpy(out->slots + done, entry, columns[column].bytes);
         done += columns[column].bytes;
     }
@@ -161,12 +163,13 @@ twin_status twin__mail_load_messages(struct twin__model *out, struct twin__mail_
     for (uint64_t n = first; n < reading.next; n++) {
         struct twin__mail_record record;
         struct twin__mail_signature signature;
-        const unsigned char *entry;
+        const unsigned char *entry = NULL;
         status = find(&entry, &reading, records, n, error);
         if (status == TWIN_OK)
             status = find_signature(&signature, &reading, n, error);
         if (status != TWIN_OK)
             return status;
+        assert(entry);
         memcpy(&record, entry, sizeof record);
         if (record.label >= out->label_count)
             return twin__store_fail_damaged(error, reading.store, "a message");

@@ -26,7 +26,7 @@
 
 /* By their own names, so that the compiler holds each against its declaration. */
 struct twin__gmime {
-#define TWIN__DECLARE(name) __typeof__(name) *name;
+#define TWIN__DECLARE(name) __typeof__(name) *name; /* NOLINT(bugprone-macro-parentheses): a member */
     TWIN__GMIME_CALLS(TWIN__DECLARE)
 #undef TWIN__DECLARE
 };

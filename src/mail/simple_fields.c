@@ -212,7 +212,10 @@ static twin_status read_word(twin_buffer *out, const char **at)
 {
     enum { HEAD = 8 };
     const char *begin = *at + HEAD + 2, *end;
-    if (strncasecmp(*at, "=?utf-8?", HEAD) != 0 || !memchr("QqBb", (*at)[HEAD], 4) || (*at)[HEAD + 1] != '?')
+    if (strncasecmp(*at, "=?utf-8?", HEAD) != 0)
+        return TWIN_EINVAL;
+    char encoding = twin__lower((*at)[HEAD]);
+    if ((encoding != 'q' && encoding != 'b') || (*at)[HEAD + 1] != '?')
         return TWIN_EINVAL;
     end = begin + strcspn(begin, "? \t");
     if (end == begin || end[0] != '?' || end[1] != '=' || !strchr(" \t", end[2]))
@@ -221,7 +224,7 @@ static twin_status read_word(twin_buffer *out, const char **at)
     if (twin_buffer_reserve(out, text.length) != TWIN_OK)
         return TWIN_ENOMEM;
     char *to = out->bytes + out->length;
-    char *past = twin__lower((*at)[HEAD]) == 'q' ? decode_q(to, text) : decode_b(to, text);
+    char *past = encoding == 'q' ? decode_q(to, text) : decode_b(to, text);
     size_t length = past ? (size_t)(past - to) : 0;
     *at = end + 2;
     out->length += length;

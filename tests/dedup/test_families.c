@@ -235,8 +235,9 @@ static void kept_documents_are_not_compared_with_all_others_that_do(void **state
     enum { MEMBERS = QUICK ? 1000 : 3000 };
     twin_dedup_counts some = count_with_footer(MEMBERS), twice = count_with_footer(2 * MEMBERS);
     assert_true(some.kept > MEMBERS / 2);
-    assert_true(some.search.verified <= (uint64_t)100 * MEMBERS);
-    assert_true((double)twice.search.verified <= 2.5 * (double)some.search.verified);
+    /* As many as have a word of their own in common by chance, which is a square, of a fifth of a pair per document of 3,000. */
+    assert_true(some.search.verified <= MEMBERS);
+    assert_true(twice.search.verified <= 2 * MEMBERS);
     if (!QUICK)
         count_with_footer(1000);
     free_sets();
