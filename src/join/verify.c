@@ -116,8 +116,8 @@ static bool find_components(struct components *out, struct twin__verification *v
     return good;
 }
 
-/* How many pairs per document are worth a pass over so many documents. In the index, of which rare items fill the memory,
- * it takes as many phases as that happens, and each fetches all documents that remain. */
+/* In how many phases the index would join a component: as often as its rare items fill the memory. Each phase fetches all
+ * documents that remain. */
 static twin_status count_phases(size_t *out, const struct twin__verification *verification,
                                 const struct component *component, twin_error *error)
 {
