@@ -7,6 +7,8 @@
 
 #include "mail/model.h"
 
+enum { CELL_BITS = 8, MOST = (1 << CELL_BITS) - 1 }; /* a filter counts no further */
+
 static void count_sender(struct twin__mail_label *label, uint64_t hash)
 {
     if (hash)
@@ -40,7 +42,7 @@ twin_status twin__senders_plan(struct twin__model *model, unsigned number)
     room = room < 512 ? 1024 : 2 * room;
     twin_bloom *senders;
     /* Twelve cells per item and eight functions: a false-positive rate of 0.3 %. The items are keyed hashes already. */
-    twin_bloom_options options = { .items = room, .cells = 12 * room, .functions = 8, .cell_bits = 8 };
+    twin_bloom_options options = { .items = room, .cells = 12 * room, .functions = 8, .cell_bits = CELL_BITS };
     twin_status status = twin_bloom_create(&senders, options);
     if (status != TWIN_OK)
         return status;
@@ -82,11 +84,13 @@ void twin__model_count_sender(struct twin__sender_counts *out, const struct twin
         *out = model->lent_senders;
     else if (!model->filtered && r->count)
         twin__senders_count(out, r->records + r->start, r->count, item);
-    if (!model->filtered)
-        return;
-    for (unsigned i = 0; i < model->label_count; i++) {
+    for (unsigned i = 0; i < model->label_count && model->filtered; i++) {
         out->address[i] = count_in(model->labels[i].senders, item->address);
         out->domain[i] = count_in(model->labels[i].senders, item->domain);
+    }
+    for (unsigned i = 0; i < model->label_count; i++) { /* however they were counted */
+        out->address[i] = out->address[i] < MOST ? out->address[i] : MOST;
+        out->domain[i] = out->domain[i] < MOST ? out->domain[i] : MOST;
     }
 }
 

@@ -63,6 +63,27 @@ static void senders_of_forgotten_messages_do_not_count(void **unused)
     twin_mail_close(file);
 }
 
+/* Seven senders of one domain, of 300 messages each: a filter counts to 255, and so does who goes through records. */
+static void frequent_senders_count_the_same_in_filters_and_records(void **unused)
+{
+    (void)unused;
+    enum { MESSAGES = 2100, MOST = 255 };
+    create_file((twin_mail_options){ 0 });
+    twin_mail *file = open_file(TWIN_MAIL_WRITE);
+    for (uint64_t i = 0; i < MESSAGES; i++)
+        learn(file, i, true);
+    twin_mail_verdict by_filter = check(file, MESSAGES, true);
+    commit(file);
+    twin_mail_close(file);
+    file = open_file(TWIN_MAIL_READ);
+    twin_mail_verdict by_record = check(file, MESSAGES, true);
+    assert_int_equal(by_filter.evidence[0].senders.address, MOST);
+    assert_int_equal(by_record.evidence[0].senders.address, MOST);
+    assert_int_equal(by_record.evidence[0].senders.domain, by_filter.evidence[0].senders.domain);
+    assert_true(by_record.log_odds == by_filter.log_odds);
+    twin_mail_close(file);
+}
+
 /* Each commit writes what changed; now and then everything is written again. Both give the model that was in memory. */
 static void small_commits_add_up(void **unused)
 {
@@ -304,6 +325,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(senders_of_forgotten_messages_do_not_count),
+        cmocka_unit_test(frequent_senders_count_the_same_in_filters_and_records),
         cmocka_unit_test(a_file_gives_the_same_verdicts),
         cmocka_unit_test(small_commits_add_up),
         cmocka_unit_test(a_commit_writes_what_changed),
