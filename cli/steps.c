@@ -27,7 +27,7 @@ static const struct {
     const char *made_by, *what;
 } kinds_of[STEP_KINDS] = {
     [STEP_SIGNATURES] = { "TWINSIG1", "sign", "signatures" },
-    [STEP_CANDIDATES] = { "TWINCND3", "band", "candidates" },
+    [STEP_CANDIDATES] = { "TWINCND4", "band", "candidates" },
     [STEP_PAIRS] = { "TWINPRS2", "join", "pairs" },
 };
 

@@ -109,7 +109,7 @@ static twin_status read_from_memory(void *context, void *out, size_t *length)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const char *const magics[] = { "TWINSIG1", "TWINCND3", "TWINPRS2" };
+    static const char *const magics[] = { "TWINSIG1", "TWINCND4", "TWINPRS2" };
     if (!world.collection)
         make_world();
     if (size < 1 + NUMBER)

@@ -15,7 +15,7 @@
 #include "dedup/step_file.h"
 #include "join/similar_private.h"
 
-static const char MAGIC[] = "TWINCND3";
+static const char MAGIC[] = "TWINCND4";
 
 static twin_status create(struct twin__step_candidates **out, const twin_collection *collection, twin_part part,
                           twin_error *error)
