@@ -155,8 +155,7 @@ static int by_later(const void *a, const void *b)
 static void decide_pending(struct rounds *rounds, twin_match *matches, size_t count)
 {
     bool *pending = rounds->pending;
-    if (count)
-        qsort(matches, count, sizeof *matches, by_later);
+    qsort(matches, count, sizeof *matches, by_later);
     for (size_t i = 0, end; i < count; i = end) {
         uint32_t document = matches[i].b;
         bool is_dropped = rounds->dropped[document], may_be = false;
@@ -180,7 +179,7 @@ static twin_status compare_batches(struct rounds *rounds, twin_error *error)
         status = twin__pair_batches_next(&pairs, &batches, is_needed, rounds, error);
         if (status == TWIN_OK)
             status = compare_list(rounds, &pairs, error);
-        if (status == TWIN_OK && rounds->dropped)
+        if (status == TWIN_OK && rounds->dropped && rounds->out->count > before)
             decide_pending(rounds, rounds->out->items + before, rounds->out->count - before);
     }
     twin__pair_batches_clear(&batches);
