@@ -154,12 +154,36 @@ static twin_status visit_lines(const struct lines *lines, struct twin__chunk *ch
     return TWIN_OK;
 }
 
+/* Counts the lines of a sequence that is too long to be read, but for its first. A newline at the end of what is read at a time
+ * is read again, since it is known of the next byte alone whether the sequence ends there. */
+static twin_status count_lines(const struct lines *lines, struct twin__chunk *chunk, uint64_t offset)
+{
+    twin_buffer *block = &chunk->buffers->block;
+    const char *end = NULL;
+    while (offset < lines->bytes.end && !end) {
+        uint64_t left = lines->bytes.end - offset;
+        block->length = 0;
+        twin_status status =
+            read_more(lines, block, offset, left < LAST_STEP ? (size_t)left : LAST_STEP, chunk->error);
+        if (status != TWIN_OK)
+            return status;
+        end = first_end(lines, block->bytes, block->length);
+        size_t length = end ? (size_t)(end - block->bytes) : block->length;
+        length -= !end && length < left && block->bytes[length - 1] == '\n';
+        for (size_t i = 0; i < length; i++)
+            chunk->lines += block->bytes[i] == '\n';
+        offset += length;
+    }
+    return TWIN_OK;
+}
+
 static twin_status visit_overlong(const struct lines *lines, struct twin__chunk *chunk, uint64_t offset)
 {
     struct twin__record record;
     twin__record_too_long(&record, &lines->source);
     twin_position position = { offset, ++chunk->lines, lines->source.number, UINT32_MAX };
-    return twin__deliver(chunk, &record, position);
+    twin_status status = twin__deliver(chunk, &record, position);
+    return status == TWIN_OK && lines->source.is_fasta ? count_lines(lines, chunk, offset) : status;
 }
 
 /* Where the first line of the block starts, or the block's length when none does: the block of a
