@@ -167,7 +167,7 @@ static void print_stop(const struct work *work)
             work->stopped_after, n[TWIN_MAIL_LEARNT], n[TWIN_MAIL_CORRECTED]);
 }
 
-/* Whether everything that was named was no message: whoever named it meant something else. */
+/* Whether everything that was named was no message: then something else was meant. */
 static bool had_no_message(const struct work *work)
 {
     uint64_t count = 0;

@@ -42,7 +42,7 @@ char *twin__base64_decode(char *to, twin_text text)
     return to;
 }
 
-/* "=" before what is no number stays; less than two characters after the last "=" are lost. */
+/* "=" before what is no number is kept; less than two characters after the last "=" are lost. */
 static char *decode_quoted(char *to, twin_text text)
 {
     for (const char *at = text.bytes, *end = at + text.length; at < end;) {
